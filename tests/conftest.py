@@ -1,0 +1,31 @@
+"""Fixtures for every folder of tests: a real TensorBoard over a log directory."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.tensorboard_server import tensorboard_server
+
+# Before any test imports a framework: quiet, on the CPU, with the backend that is tested here.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+
+
+@pytest.fixture(scope="module")
+def serve_logdir() -> Iterator[Callable[..., str]]:
+    """`serve_logdir(logdir, "--load_fast=false", ...)` starts the real `tensorboard` command.
+
+    It returns the base URL (no slash at its end) once `/data/plugins_listing` answers. Servers
+    end with the test module. Data may still be loading then: see `wait_until`.
+    """
+    with contextlib.ExitStack() as servers:
+
+        def serve(logdir: str | Path, *arguments: str) -> str:
+            return servers.enter_context(tensorboard_server(logdir, *arguments))
+
+        yield serve

@@ -1,0 +1,37 @@
+"""What a test needs beside the package: absent, it fails in CI and is skipped elsewhere."""
+
+import importlib
+import os
+import shutil
+from types import ModuleType
+from typing import NoReturn
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def absent(sentence: str) -> NoReturn:
+    """End the test: in CI (`CI` is set) as a failure, so that nothing goes untested unseen."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{sentence} (CI is set: a missing piece is a failure.)", pytrace=False)
+    pytest.skip(sentence)
+
+
+def require_framework(name: str) -> ModuleType:
+    """The imported module `name`, for instance `"tensorflow"`."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.split(".")[0]:
+            raise
+        absent(f"{name} is not installed in this environment; `make test` installs it.")
+
+
+def require_browser() -> str:
+    """The path of this machine's Chromium or Chrome."""
+    for name in BROWSERS:
+        path = shutil.which(name)
+        if path:
+            return path
+    absent("No Chromium or Chrome found on PATH; install one, or let `make test` do it.")
