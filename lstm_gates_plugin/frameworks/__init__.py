@@ -1,0 +1,1 @@
+"""One module for each framework: find its recurrent layers, record what goes into them."""
