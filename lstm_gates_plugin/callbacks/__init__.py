@@ -1,0 +1,1 @@
+"""Callbacks: the one line that users add to their framework's own training loop."""

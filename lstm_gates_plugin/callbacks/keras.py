@@ -1,0 +1,182 @@
+"""KerasCallback: logs gates while `model.fit` runs."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import keras
+
+from lstm_gates_plugin import format
+from lstm_gates_plugin.callbacks import shared
+from lstm_gates_plugin.writing.probe import Probe
+from lstm_gates_plugin.writing.schedule import Every, Schedule
+from lstm_gates_plugin.writing.writer import MAX_SAMPLES, MAX_UNITS, GateWriter
+
+UpdateFreq = Literal["auto", "epoch", "batch"] | int
+
+
+class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]
+    """Logs weights and gate activations of every recurrent layer during `model.fit`.
+
+    Training steps are optimizer updates. The first record is made before the first update, the
+    last one when training ends. Nothing that goes wrong here ends or changes the training.
+
+    Args:
+        log_dir: the run's directory, such as ``logs/run-1``.
+        probe: the samples on which the gates are watched: the model's input, such as
+            ``x_val[:4]``, or a `Probe`. Without one only weights are logged.
+        update_freq: "auto" (often at first, then rarely), "epoch", "batch", or a number of
+            optimizer updates.
+        name: prefix of the layer ids, where several models are logged into one directory.
+        layers: see `GateWriter`.
+        parts: see `GateWriter`.
+        max_units: see `GateWriter`.
+        max_samples: see `GateWriter`.
+
+    Raises:
+        ValueError: ``update_freq`` is not one of these.
+    """
+
+    def __init__(
+        self,
+        log_dir: str | os.PathLike[str],
+        probe: Any = None,
+        update_freq: UpdateFreq = "auto",
+        *,
+        name: str = "",
+        layers: str | Sequence[str] = "*",
+        parts: Sequence[str] = format.KINDS,
+        max_units: int = MAX_UNITS,
+        max_samples: int = MAX_SAMPLES,
+    ) -> None:
+        super().__init__()
+        self._log_dir = log_dir
+        self._probe = None if probe is None else Probe.of(probe)
+        self._name = name
+        self._only_epochs = update_freq == "epoch"
+        self._options: dict[str, Any] = {
+            "every": _every(update_freq),
+            "layers": layers,
+            "parts": parts,
+            "max_units": max_units,
+            "max_samples": max_samples,
+        }
+        self._writer: GateWriter | None = None
+        self._epoch = 0
+        self._batches = 0
+        self._offset = 0
+        self._last_step = -1
+        self._loss: float | None = None
+        self._warned: set[str] = set()
+
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
+        """Open the writer and record step 0."""
+        self._open()
+        self._continue_count()
+        self._loss = None
+        if self._is_built():
+            self._log(now=True)
+
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+        """Remember the epoch for the records to come."""
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
+        """Record if a record is due."""
+        self._batches += 1
+        self._remember_loss(logs)
+        never_logged = self._last_step < 0
+        if never_logged or not self._only_epochs:
+            self._log(now=never_logged)
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+        """Record the epoch, if epochs are wanted."""
+        self._remember_loss(logs)
+        if self._only_epochs:
+            self._log(now=True)
+
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
+        """Record the last step and let go of the writer."""
+        self._log(now=True)
+        self._release()
+
+    def _open(self) -> None:
+        self._release()
+        try:
+            self._writer = shared.acquire(self._log_dir, **self._options)
+        except ValueError as error:
+            self._warn_once(f"LSTM Gates logs nothing, training goes on: {error}")
+
+    def _release(self) -> None:
+        if self._writer is not None:
+            shared.release(self._writer)
+            self._writer = None
+
+    def _continue_count(self) -> None:
+        """Where the optimizer's count went back (compiled again), go on from the last step."""
+        count = self._updates()
+        if count + self._offset < self._last_step:
+            self._offset = self._last_step - count
+
+    def _is_built(self) -> bool:
+        """Whether the model is built; if it is not, the probe builds it."""
+        if not self.model.built and self._probe is not None:
+            try:
+                self.model(*self._probe.args, **self._probe.kwargs)
+            except Exception as error:  # noqa: BLE001
+                self._warn_once(f"LSTM Gates could not build the model from the probe: {error}")
+        if not self.model.built:
+            print("LSTM Gates: the model is built in its first update; the first record is step 1.")
+        return bool(self.model.built)
+
+    def _log(self, *, now: bool) -> None:
+        step = self._step()
+        if self._writer is None or step <= self._last_step:
+            return
+        log = self._writer.log_now if now else self._writer.log
+        try:
+            if log(
+                self.model,
+                step=step,
+                probe=self._probe,
+                name=self._name,
+                epoch=self._epoch,
+                loss=self._loss,
+            ):
+                self._last_step = step
+        except ValueError as error:
+            self._warn_once(f"LSTM Gates did not log step {step}, training goes on: {error}")
+
+    def _step(self) -> int:
+        return self._updates() + self._offset
+
+    def _updates(self) -> int:
+        """Optimizer updates; batches where the user's own `train_step` has no optimizer."""
+        optimizer = getattr(self.model, "optimizer", None)
+        return self._batches if optimizer is None else int(optimizer.iterations)
+
+    def _remember_loss(self, logs: dict[str, Any] | None) -> None:
+        """Keras gives the mean of the epoch so far."""
+        if logs and "loss" in logs:
+            self._loss = float(logs["loss"])
+
+    def _warn_once(self, message: str) -> None:
+        if message not in self._warned:
+            self._warned.add(message)
+            warnings.warn(message, stacklevel=3)
+
+
+def _every(update_freq: UpdateFreq) -> Every:
+    if update_freq in ("batch", "epoch"):
+        return 1
+    try:
+        Schedule(update_freq)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise ValueError(
+            f'update_freq={update_freq!r} was given; expected "auto", "epoch", "batch" or a number '
+            "of optimizer updates."
+        ) from error
+    return update_freq  # type: ignore[return-value]

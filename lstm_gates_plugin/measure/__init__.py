@@ -1,0 +1,1 @@
+"""Measuring: arrays in, small arrays out. Pure NumPy, no I/O."""

@@ -1,0 +1,158 @@
+"""Numbers and histogram of one array: counts, moments, percentiles, saturation, change, norms."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+HISTOGRAM_BINS = 32
+ROBUST_RANGE = (0.001, 0.999)
+"""The share of finite values between the histogram's bounds; the rest is under- or overflow."""
+
+NEARLY_CLOSED_BELOW = 0.1
+NEARLY_OPEN_ABOVE = 0.9
+"""Left- and right-saturated gates, after Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078)."""
+
+PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
+
+_EXACT_SPECTRAL_NORM_UP_TO = 128
+_POWER_ITERATIONS = 100
+_POWER_TOLERANCE = 1e-5
+
+
+class Distribution(NamedTuple):
+    """What `distribution` says of one array.
+
+    Attributes:
+        numbers: count, nan, positive_infinite, negative_infinite, zero (entries); min, max, mean,
+            std, norm and percentiles p1 ... p99 of the finite entries, NaN if there is none.
+        histogram: ``[34]`` counts of finite entries: underflow, 32 equal bins, overflow. All
+            entries of a constant are in the first bin.
+        bounds: ``[2]`` the lower end of the first and the upper end of the last bin; equal for a
+            constant, NaN if there is no finite entry.
+    """
+
+    numbers: dict[str, float]
+    histogram: np.ndarray
+    bounds: np.ndarray
+
+
+def distribution(values: np.ndarray) -> Distribution:
+    """Numbers and histogram of all entries of an array of any shape, also an empty one."""
+    flat = np.ravel(values)
+    finite = flat[np.isfinite(flat)]
+    ordered = np.sort(finite).astype(np.float64)
+    numbers = {
+        "count": float(flat.size),
+        "nan": float(np.count_nonzero(np.isnan(flat))),
+        "positive_infinite": float(np.count_nonzero(np.isposinf(flat))),
+        "negative_infinite": float(np.count_nonzero(np.isneginf(flat))),
+        "zero": float(np.count_nonzero(finite == 0)),
+        **_moments(ordered),
+        **_percentiles(ordered),
+    }
+    histogram, bounds = _histogram(ordered)
+    return Distribution(numbers, histogram, bounds)
+
+
+def _moments(ordered: np.ndarray) -> dict[str, float]:
+    if ordered.size == 0:
+        return dict.fromkeys(("min", "max", "mean", "std", "norm"), float("nan"))
+    scale = max(abs(ordered[0]), abs(ordered[-1])) or 1.0
+    # Scaled, because the square of a finite number can overflow.
+    scaled = ordered / scale
+    return {
+        "min": float(ordered[0]),
+        "max": float(ordered[-1]),
+        "mean": float(scaled.mean() * scale),
+        "std": float(scaled.std() * scale) if ordered[0] != ordered[-1] else 0.0,
+        "norm": float(np.sqrt(scaled @ scaled) * scale),
+    }
+
+
+def _percentiles(ordered: np.ndarray) -> dict[str, float]:
+    """Linear interpolation between the two nearest ranks, as `numpy.percentile` does."""
+    if ordered.size == 0:
+        return {f"p{percent}": float("nan") for percent in PERCENTILES}
+    ranks = np.array(PERCENTILES) / 100 * (ordered.size - 1)
+    values = np.interp(ranks, np.arange(ordered.size), ordered)
+    return {f"p{percent}": float(value) for percent, value in zip(PERCENTILES, values, strict=True)}
+
+
+def _histogram(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    counts = np.zeros(HISTOGRAM_BINS + 2, np.uint32)
+    if ordered.size == 0:
+        return counts, np.full(2, np.nan)
+    low = ordered[int(np.floor(ROBUST_RANGE[0] * (ordered.size - 1)))]
+    high = ordered[int(np.ceil(ROBUST_RANGE[1] * (ordered.size - 1)))]
+    fractions = np.linspace(0, 1, HISTOGRAM_BINS + 1)
+    # Not low + f (high - low): the difference of two finite numbers can overflow.
+    inner = (low * (1 - fractions) + high * fractions)[1:-1] if low < high else np.empty(0)
+    first = np.searchsorted(ordered, low, side="left")
+    last = np.searchsorted(ordered, high, side="right")
+    edges = np.concatenate([[first], np.searchsorted(ordered, inner, side="left"), [last]])
+    counts[0] = first
+    counts[1 : len(edges)] = np.diff(edges)
+    counts[-1] = ordered.size - last
+    return counts, np.array([low, high])
+
+
+def saturation(values: np.ndarray) -> dict[str, float]:
+    """Shares of the entries that are nearly closed and nearly open, 0 to 1; NaN if there is none.
+
+    By magnitude, so that a gate with a sign (candidate, hidden state) is nearly open at both of
+    its limits. NaN entries count as neither.
+    """
+    magnitude = np.abs(values[~np.isnan(values)])
+    if magnitude.size == 0:
+        return {"nearly_closed": float("nan"), "nearly_open": float("nan")}
+    return {
+        "nearly_closed": float(np.mean(magnitude < NEARLY_CLOSED_BELOW)),
+        "nearly_open": float(np.mean(magnitude > NEARLY_OPEN_ABOVE)),
+    }
+
+
+def change(before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
+    """How far ``after`` is from ``before``: (relative, largest absolute).
+
+    Relative is ||after - before|| / max(||before||, ||after||), 0 if both are 0: symmetric, and
+    at most 2. Both are NaN where an entry is not finite.
+    """
+    before = before.astype(np.float64)
+    after = after.astype(np.float64)
+    if before.size == 0 or not (np.isfinite(before).all() and np.isfinite(after).all()):
+        return float("nan"), float("nan")
+    largest = max(np.abs(before).max(), np.abs(after).max()) or 1.0
+    before, after = before / largest, after / largest
+    norm = max(np.linalg.norm(before), np.linalg.norm(after)) or 1.0
+    difference = after - before
+    return float(np.linalg.norm(difference) / norm), float(np.abs(difference).max() * largest)
+
+
+def spectral_norm(matrix: np.ndarray) -> float:
+    """The largest singular value; NaN if an entry is not finite.
+
+    Exact up to 128 rows or columns, else by power iteration, to about five digits or, where the
+    two largest singular values nearly agree, a little less.
+    """
+    if matrix.size == 0 or not np.isfinite(matrix).all():
+        return float("nan")
+    largest = float(np.abs(matrix).max()) or 1.0
+    scaled = np.asarray(matrix / largest, np.float32 if matrix.dtype != np.float64 else np.float64)
+    if min(scaled.shape) <= _EXACT_SPECTRAL_NORM_UP_TO:
+        return float(np.linalg.norm(scaled, 2)) * largest
+    return _power_iteration(scaled) * largest
+
+
+def _power_iteration(matrix: np.ndarray) -> float:
+    vector = np.random.default_rng(0).standard_normal(matrix.shape[1]).astype(matrix.dtype)
+    value = 0.0
+    for _ in range(_POWER_ITERATIONS):
+        vector /= np.linalg.norm(vector)
+        image = matrix @ vector
+        previous, value = value, float(np.linalg.norm(image))
+        if abs(value - previous) <= _POWER_TOLERANCE * value:
+            break
+        vector = matrix.T @ image
+    return value

@@ -1,0 +1,1 @@
+"""Reading: what a run has logged, validated, ordered and deduplicated, from any source."""

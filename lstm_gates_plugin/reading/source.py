@@ -1,0 +1,147 @@
+"""Where records come from: the interface, and TensorBoard's DataProvider behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from tensorboard import errors
+from tensorboard.data import provider
+
+from lstm_gates_plugin import format
+
+# Ingestion has thinned the series already; 0 would mean "nothing" to the provider.
+_ALL = 2**31 - 1
+_SCALARS_PLUGIN = "scalars"
+
+_Result = TypeVar("_Result")
+
+
+class Datum(NamedTuple):
+    """One stored record of a tensor series."""
+
+    step: int
+    wall_time: float
+    data: bytes
+
+
+class BlobDatum(NamedTuple):
+    """One stored blob sequence: an opaque key for each of its items."""
+
+    step: int
+    wall_time: float
+    keys: tuple[str, ...]
+
+
+class Scalar(NamedTuple):
+    """One value of a scalar series."""
+
+    step: int
+    wall_time: float
+    value: float
+
+
+class SeriesInfo(NamedTuple):
+    """What is known of a series without reading it."""
+
+    last_step: int
+    last_wall_time: float
+
+
+class MissingError(LookupError):
+    """The run, series or blob is not there, or no longer."""
+
+
+class Source(Protocol):
+    """Stored records, in the order in which they were stored."""
+
+    def series(self) -> dict[str, dict[format.Tag, SeriesInfo]]:
+        """Every series of ours, by run."""
+
+    def tensors(self, run: str, tag: format.Tag) -> Sequence[Datum]:
+        """The records of a tensor series; empty if there is none."""
+
+    def blobs(self, run: str, tag: format.Tag) -> Sequence[BlobDatum]:
+        """The records of a blob series; empty if there is none."""
+
+    def blob(self, key: str) -> bytes:
+        """One blob.
+
+        Raises:
+            MissingError: no such blob, or TensorBoard has dropped it meanwhile.
+        """
+
+
+class ProviderSource:
+    """TensorBoard's own data: fast loader, Python loader and remote data server alike."""
+
+    def __init__(self, data_provider: provider.DataProvider, context: Any, experiment: str) -> None:
+        self._provider = data_provider
+        self._where = {"ctx": context, "experiment_id": experiment}
+
+    def series(self) -> dict[str, dict[format.Tag, SeriesInfo]]:
+        """See `Source`."""
+        found: dict[str, dict[format.Tag, SeriesInfo]] = {}
+        for list_series in (self._provider.list_tensors, self._provider.list_blob_sequences):
+            listed = _found(list_series, **self._where, plugin_name=format.PLUGIN_NAME)
+            for run, tags in listed.items():
+                for text, info in tags.items():
+                    tag = format.parse_tag(text)
+                    if tag:
+                        information = SeriesInfo(info.max_step, info.max_wall_time)
+                        found.setdefault(run, {})[tag] = information
+        return found
+
+    def tensors(self, run: str, tag: format.Tag) -> list[Datum]:
+        """See `Source`. An element that is not one byte string reads as an empty record."""
+        data = self._read(self._provider.read_tensors, run, str(tag), format.PLUGIN_NAME)
+        return [Datum(one.step, one.wall_time, _scalar_bytes(one.numpy)) for one in data]
+
+    def blobs(self, run: str, tag: format.Tag) -> list[BlobDatum]:
+        """See `Source`."""
+        data = self._read(self._provider.read_blob_sequences, run, str(tag), format.PLUGIN_NAME)
+        return [
+            BlobDatum(one.step, one.wall_time, tuple(value.blob_key for value in one.values))
+            for one in data
+        ]
+
+    def blob(self, key: str) -> bytes:
+        """See `Source`."""
+        try:
+            data = self._provider.read_blob(self._where["ctx"], blob_key=key)
+        except (KeyError, IndexError, ValueError, TypeError, errors.PublicError) as error:
+            message = f"There is no picture under this key, or TensorBoard has dropped it: {error}"
+            raise MissingError(message) from error
+        if not isinstance(data, bytes):
+            raise MissingError("The blob is not a byte string.")
+        return data
+
+    def scalar_tags(self) -> dict[str, list[str]]:
+        """The tags of every scalar series of TensorBoard's own kind, by run."""
+        listed = _found(self._provider.list_scalars, **self._where, plugin_name=_SCALARS_PLUGIN)
+        return {run: sorted(tags) for run, tags in listed.items()}
+
+    def scalars(self, run: str, tag: str) -> list[Scalar]:
+        """The values of one scalar series, in stored order; empty if there is none."""
+        data = self._read(self._provider.read_scalars, run, tag, _SCALARS_PLUGIN)
+        return [Scalar(one.step, one.wall_time, float(one.value)) for one in data]
+
+    def _read(self, read: Callable[..., Any], run: str, tag: str, plugin: str) -> Sequence[Any]:
+        chosen = provider.RunTagFilter(runs=[run], tags=[tag])
+        found = _found(
+            read, **self._where, plugin_name=plugin, downsample=_ALL, run_tag_filter=chosen
+        )
+        return found.get(run, {}).get(tag, [])  # type: ignore[no-any-return]
+
+
+def _found(read: Callable[..., dict[str, Any]], **arguments: Any) -> dict[str, Any]:
+    """A run can vanish between list and read: then there is nothing, which is no error."""
+    try:
+        return read(**arguments)
+    except errors.NotFoundError:
+        return {}
+
+
+def _scalar_bytes(array: Any) -> bytes:
+    item = array.item() if array.size == 1 else b""
+    return item if isinstance(item, bytes) else b""

@@ -1,0 +1,1 @@
+"""Serving: the TensorBoard plugin, thin routes over what reading gives."""

@@ -1,0 +1,214 @@
+"""The answers of the routes: pure functions from a source to JSON values or payload bytes."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lstm_gates_plugin import format
+from lstm_gates_plugin.reading import store
+from lstm_gates_plugin.reading.runs import short_name
+from lstm_gates_plugin.reading.source import MissingError, ProviderSource, SeriesInfo, Source
+
+TILE_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "activations": ("nearly_open", "nearly_closed", "mean"),
+    "weights": ("change_since_start", "norm"),
+}
+
+_CACHED_LAYERS = 1024
+
+
+def runs(source: ProviderSource) -> dict[str, Any]:
+    """Every run of ours: its layers, kinds and calls, its last step, the scalars beside it."""
+    scalar_tags = source.scalar_tags()
+    listed = [
+        {
+            "run": run,
+            "name": short_name(run),
+            "last_step": max(info.last_step for info in tags.values()),
+            "last_wall_time": max(info.last_wall_time for info in tags.values()),
+            "layers": _layers(tags),
+            "scalars": _sibling_scalars(run, scalar_tags),
+        }
+        for run, tags in sorted(source.series().items())
+    ]
+    return {"runs": listed}
+
+
+def _layers(tags: Mapping[format.Tag, SeriesInfo]) -> list[dict[str, Any]]:
+    layers: dict[str, dict[str, dict[str, Any]]] = {}
+    for tag, info in sorted(tags.items()):
+        kind = layers.setdefault(tag.layer, {}).setdefault(tag.kind, {"last_step": 0, "calls": []})
+        kind["last_step"] = max(kind["last_step"], info.last_step)
+        if tag.call not in kind["calls"]:
+            kind["calls"].append(tag.call)
+    return [{"id": layer, "kinds": kinds} for layer, kinds in layers.items()]
+
+
+def _sibling_scalars(run: str, tags: Mapping[str, list[str]]) -> list[dict[str, str]]:
+    """Scalars of the run's parent directory and of all runs below it."""
+    parent = short_name(run)
+    beside = [
+        other
+        for other in sorted(tags)
+        if parent == "." or other == parent or other.startswith(parent + "/")
+    ]
+    return [{"run": other, "tag": tag} for other in beside for tag in tags[other]]
+
+
+class HealthCache:
+    """Tile values of layers, kept until the series has another last step or wall time."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[tuple[store.Key, SeriesInfo], Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def series(
+        self, source: Source, key: store.Key, info: SeriesInfo
+    ) -> store.StatisticsSeries | None:
+        """`store.read_statistics`, read once for each state of the series."""
+        with self._lock:
+            if (key, info) in self._entries:
+                self._entries.move_to_end((key, info))
+                return self._entries[key, info]  # type: ignore[no-any-return]
+        series = store.read_statistics(source, key)
+        with self._lock:
+            self._entries[key, info] = series
+            while len(self._entries) > _CACHED_LAYERS:
+                self._entries.popitem(last=False)
+        return series
+
+
+def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
+    """Layers of a run with their description and tile values over steps, and the run's loss.
+
+    Raises:
+        MissingError: there is no such run.
+    """
+    tags = source.series().get(run)
+    if tags is None:
+        raise MissingError(f"There is no run {run!r} with records of recurrent layers.")
+    layers: dict[str, dict[str, Any]] = {}
+    loss: dict[int, list[Any]] = {}
+    for tag, info in sorted(tags.items()):
+        if tag.stream != "statistics" or tag.call != 0:
+            continue
+        series = cache.series(source, store.Key(run, tag.layer, tag.kind), info)
+        if series is None:
+            continue
+        layer = layers.setdefault(tag.layer, {"layer": series.header["layer"], "kinds": {}})
+        layer["kinds"][tag.kind] = _tiles(series, tag.kind)
+        loss |= _loss(series)
+    return {
+        "run": run,
+        "layers": list(layers.values()),
+        "loss": [loss[step] for step in sorted(loss)],
+    }
+
+
+def _tiles(series: store.StatisticsSeries, kind: str) -> dict[str, Any]:
+    return {
+        "call": 0,
+        "steps": series.steps.tolist(),
+        "rows": {
+            row: {name: json_floats(series.column(row, name)) for name in TILE_COLUMNS[kind]}
+            for row in series.header["rows"]
+        },
+    }
+
+
+def _loss(series: store.StatisticsSeries) -> dict[int, list[Any]]:
+    losses = series.record_column("loss")
+    known = ~np.isnan(losses)
+    return {
+        int(step): [int(step), float(wall_time), json_float(loss)]
+        for step, wall_time, loss in zip(
+            series.steps[known], series.wall_time[known], losses[known], strict=True
+        )
+    }
+
+
+def scalars(source: ProviderSource, run: str, tag: str) -> list[list[Any]]:
+    """``[[step, wall time, value]]`` of one scalar series, ascending.
+
+    Raises:
+        MissingError: there is no such series.
+    """
+    values = store.last_pass(source.scalars(run, tag))
+    if not values:
+        raise MissingError(f"There is no scalar {tag!r} in the run {run!r}.")
+    return [[one.step, one.wall_time, json_float(one.value)] for one in values]
+
+
+def statistics(source: Source, key: store.Key) -> bytes:
+    """All steps of one layer, kind and call, stacked.
+
+    Raises:
+        MissingError: there is no such series, or no valid record in it.
+    """
+    series = store.read_statistics(source, key)
+    if series is None:
+        raise MissingError(_nothing(key))
+    header = {
+        **series.header,
+        "record": "statistics_series",
+        "log_calls": series.log_calls,
+        "omitted": [one._asdict() for one in series.omitted],
+    }
+    names = ("steps", "wall_time", "statistics", "record", "histogram", "bounds")
+    return format.encode(format.Payload(header, {name: getattr(series, name) for name in names}))
+
+
+def snapshots(source: Source, key: store.Key) -> dict[str, Any]:
+    """Steps and opaque keys of the snapshots of one layer, kind and call.
+
+    Raises:
+        MissingError: there is none.
+    """
+    found = store.read_pictures(source, key)
+    if not found.pictures:
+        raise MissingError(_nothing(key))
+    return {
+        "snapshots": [picture._asdict() for picture in found.pictures],
+        "first": found.first._asdict() if found.first else None,
+        "notes": found.notes,
+    }
+
+
+def snapshot(source: Source, key: str) -> bytes:
+    """The bytes of one snapshot, checked.
+
+    Raises:
+        MissingError: there is none under this key, TensorBoard has dropped it meanwhile, or it is
+            corrupt or newer than this installation.
+    """
+    try:
+        return format.encode(store.read_picture(source, key))
+    except (format.CorruptPayloadError, format.NewerVersionError) as error:
+        raise MissingError(f"This picture cannot be shown. {error}") from error
+
+
+def json_float(value: float) -> float | str:
+    """The number, or ``"NaN"``, ``"Infinity"``, ``"-Infinity"``, which strict JSON lacks."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return float(value)
+
+
+def json_floats(values: np.ndarray) -> list[float | str]:
+    """`json_float` of every value."""
+    return [json_float(value) for value in values.tolist()]
+
+
+def _nothing(key: store.Key) -> str:
+    return (
+        f"The run {key.run!r} has no readable {key.kind} of the layer {key.layer!r}, "
+        f"call {key.call}."
+    )

@@ -1,0 +1,74 @@
+"""Probe: the few samples on which a layer's gates are watched during training."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+class Probe:
+    """What the model is called with at each log call, and how its samples are named.
+
+    Args:
+        *args: the model's inputs, as the model takes them.
+        target: the right answers, ``[batch]`` or ``[batch, time]``, shown beside the prediction.
+        loss: ``loss(outputs, target)``. Where it returns ``[batch, time]``, that is shown as the
+            loss of each timestep.
+        time_labels: ``time_labels[sample][timestep]``, the words on the time axis.
+        sample_names: one name per sample.
+        **kwargs: more arguments of the model's call (``mask=``, ``lengths=``).
+
+    Raises:
+        TypeError: no input was given.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        target: Any = None,
+        loss: Callable[[Any, Any], Any] | None = None,
+        time_labels: Sequence[Sequence[object]] | None = None,
+        sample_names: Sequence[object] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if not args and not kwargs:
+            raise TypeError(
+                "Probe() was given no input; pass what the model is called with: Probe(x_val[:4])."
+            )
+        self.args = args
+        self.kwargs = kwargs
+        self.target = target
+        self.loss = loss
+        self.time_labels = time_labels
+        self.sample_names = sample_names
+
+    @classmethod
+    def of(cls, value: Any) -> Probe:
+        """The probe itself, or a probe of the one input that was given instead."""
+        return value if isinstance(value, cls) else cls(value)
+
+    def hash(self) -> int:
+        """CRC-32 of all inputs: it changes when the probe does."""
+        checksum = 0
+        for leaf in _leaves((self.args, self.kwargs)):
+            array = np.asarray(leaf)
+            checksum = zlib.crc32(f"{array.shape}{array.dtype}".encode(), checksum)
+            checksum = zlib.crc32(_bytes(array), checksum)
+        return checksum
+
+
+def _leaves(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        value = [item for _, item in sorted(value.items(), key=lambda pair: str(pair[0]))]
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None:
+        yield value
+
+
+def _bytes(array: np.ndarray) -> bytes:
+    return repr(array.tolist()).encode() if array.dtype == object else array.tobytes()

@@ -1,0 +1,181 @@
+"""The records of one run, stream by stream: what was first, what came before, which picture waits."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lstm_gates_plugin import format
+from lstm_gates_plugin.event_file import EventFileWriter
+from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.writing import pictures, records, summary
+from lstm_gates_plugin.writing.resume import Earlier, read_earlier
+from lstm_gates_plugin.writing.schedule import Schedule, snapshot_schedule
+
+_Picture = Callable[[np.ndarray], format.Payload]
+
+
+@dataclass
+class _Stream:
+    """The state of one layer, kind and call."""
+
+    layer: dict[str, Any]
+    start: Mapping[str, np.ndarray]
+    units: np.ndarray
+    log_calls: int
+    previous: Mapping[str, np.ndarray] | None = None
+    last_step: int = -1
+    waiting: tuple[int, Callable[[], format.Payload]] | None = None
+    snapshots: Schedule = field(default_factory=snapshot_schedule)
+
+
+class Streams:
+    """Writes the records of layers and traces into one new event file of a directory.
+
+    The file is made at the first record, because it must open with that record's step.
+
+    Args:
+        directory: this run's own directory.
+        max_units: units whose activations are kept whole.
+        max_samples: samples that are kept whole.
+    """
+
+    def __init__(self, directory: Path, max_units: int, max_samples: int) -> None:
+        self._directory = directory
+        self._max_units = max_units
+        self._max_samples = max_samples
+        self._streams: dict[format.Tag, _Stream] = {}
+        self._earlier: dict[format.Tag, Earlier] = {}
+        self._file: EventFileWriter | None = None
+        self._closed = False
+
+    def last_step(self, layer: str, kind: str, call: int = 0) -> int:
+        """The step of the newest record of this layer, kind and call; -1 if there is none."""
+        stream = self._streams.get(format.Tag(layer, call, kind, "first"))
+        return stream.last_step if stream else -1
+
+    def add_weights(self, layer: RecurrentLayer, step: int, numbers: Mapping[str, float]) -> None:
+        """Record the weights of one layer.
+
+        Raises:
+            OSError: the record cannot be written.
+        """
+        header = format.make_header("statistics", "weights", step, 0, layer.describe())
+        self._add(
+            header,
+            layer.parts(),
+            numbers,
+            choose=lambda: records.weights_units(layer),
+            picture=lambda units: records.weights_snapshot(header, layer),
+        )
+
+    def add_trace(
+        self, trace: GateTrace, step: int, numbers: Mapping[str, float], tracks: pictures.Tracks
+    ) -> None:
+        """Record the activations of one call of one layer.
+
+        Raises:
+            OSError: the record cannot be written.
+        """
+        layer = trace.layer
+        header = format.make_header("statistics", "activations", step, trace.call, layer.describe())
+        self._add(
+            header,
+            records.run_steps_only(trace.parts(), trace.mask),
+            numbers,
+            choose=lambda: pictures.choose_units(
+                trace, self._max_units, records.weights_units(layer)
+            ),
+            picture=lambda units: pictures.activations_snapshot(
+                header, trace, units, tracks, self._max_samples
+            ),
+        )
+
+    def close(self) -> None:
+        """Write the newest pictures that still wait, and close the file.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        self._closed = True
+        if self._file is None:
+            return
+        try:
+            for tag, stream in self._streams.items():
+                if stream.waiting:
+                    step, picture = stream.waiting
+                    self._write_blobs(tag, "snapshots", [format.encode(picture())], step)
+                    stream.waiting = None
+        finally:
+            self._file.close()
+            self._file = None
+
+    def _add(
+        self,
+        header: dict[str, Any],
+        parts: Mapping[str, np.ndarray],
+        numbers: Mapping[str, float],
+        choose: Callable[[], np.ndarray],
+        picture: _Picture,
+    ) -> None:
+        step = header["step"]
+        tag = format.Tag(header["layer"]["id"], header["call"], header["kind"], "first")
+        self._open(step)
+        now = records.entries(parts)
+        known = self._known(tag, header["layer"])
+        stream = known or _Stream(header["layer"], now, choose(), self._log_calls(tag))
+        numbers = {**numbers, "log_call": stream.log_calls}
+        statistics = format.encode(
+            records.statistics_record(header, parts, now, numbers, stream.start, stream.previous)
+        )
+        draw = functools.partial(picture, stream.units)
+        if known is None:
+            fixed = format.encode(records.entries_record(header, now))
+            self._write_blobs(tag, "first", [format.encode(draw()), statistics, fixed], step)
+        self._write_statistics(tag, statistics, step)
+        stream.log_calls += 1
+        stream.previous = now
+        stream.last_step = step
+        stream.waiting = (step, draw)
+        self._streams[tag] = stream
+        if stream.snapshots.is_due(step):
+            self._write_blobs(tag, "snapshots", [format.encode(draw())], step)
+            stream.waiting = None
+            stream.snapshots.done(step)
+
+    def _open(self, step: int) -> None:
+        if self._closed:
+            raise ValueError("This GateWriter is closed; open a new one to log more.")
+        if self._file is None:
+            self._earlier = read_earlier(self._directory, step)
+            self._file = EventFileWriter(self._directory, step)
+
+    def _known(self, tag: format.Tag, layer: dict[str, Any]) -> _Stream | None:
+        """The stream of this very layer; a layer of another shape under one id begins anew."""
+        stream = self._streams.get(tag)
+        if stream:
+            return stream if stream.layer == layer else None
+        earlier = self._earlier.get(tag)
+        if earlier and earlier.layer == layer:
+            return _Stream(layer, earlier.entries, earlier.units, earlier.log_calls)
+        return None
+
+    def _log_calls(self, tag: format.Tag) -> int:
+        before = self._streams.get(tag) or self._earlier.get(tag)
+        return before.log_calls if before else 0
+
+    def _write_statistics(self, tag: format.Tag, data: bytes, step: int) -> None:
+        assert self._file is not None
+        name = format.Tag(tag.layer, tag.call, tag.kind, "statistics")
+        self._file.write(summary.tensor_summary(name, data), step)
+
+    def _write_blobs(self, tag: format.Tag, stream: str, items: Sequence[bytes], step: int) -> None:
+        assert self._file is not None
+        name = format.Tag(tag.layer, tag.call, tag.kind, stream)
+        self._file.write(summary.blob_summary(name, items), step)
