@@ -8,7 +8,13 @@ from typing import NoReturn
 
 import pytest
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
 
 
 def absent(sentence: str) -> NoReturn:
@@ -28,10 +34,14 @@ def require_framework(name: str) -> ModuleType:
         absent(f"{name} is not installed in this environment; `make test` installs it.")
 
 
+def find_browser() -> str | None:
+    """The path of this machine's Chromium or Chrome, if there is one."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
 def require_browser() -> str:
     """The path of this machine's Chromium or Chrome."""
-    for name in BROWSERS:
-        path = shutil.which(name)
-        if path:
-            return path
-    absent("No Chromium or Chrome found on PATH; install one, or let `make test` do it.")
+    path = find_browser()
+    if path is None:
+        absent("No Chromium or Chrome found; install one, or let `make test` do it.")
+    return path

@@ -1,0 +1,88 @@
+"""Runs every check, the quick ones first, and ends with a summary: what `make test` calls."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers.required import find_browser
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+
+BROWSER_MISSING = (
+    "The tests of the tab need a browser: install Chromium or Chrome "
+    "(on Debian and Ubuntu: apt-get install chromium) and run `make test` again."
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One command of the suite."""
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path = ROOT
+    lint: bool = False
+
+
+CHECKS = (
+    Check("ruff check", ("ruff", "check", "."), lint=True),
+    Check("ruff format", ("ruff", "format", "--check", "."), lint=True),
+    Check("mypy", ("mypy",), lint=True),
+    Check("page: eslint, tsc", ("npm", "run", "--silent", "lint"), ROOT / "frontend", lint=True),
+    Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
+    Check("pytest", ("pytest", "--durations=10")),
+)
+
+
+def main() -> int:
+    """Run the checks; 0 where all passed, 1 otherwise."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only-lint", action="store_true", help="only what reads the code")
+    only_lint = parser.parse_args().only_lint
+
+    if not only_lint and not ensure_browser():
+        print(BROWSER_MISSING)
+        return 1
+    results = [run(check) for check in CHECKS if check.lint or not only_lint]
+    print("\nSummary")
+    for line, _ in results:
+        print(f"  {line}")
+    return 0 if all(passed for _, passed in results) else 1
+
+
+def run(check: Check) -> tuple[str, bool]:
+    """Run one check, its output as it comes; a line for the summary and whether it passed."""
+    print(f"\n{check.name}: {' '.join(check.command)}", flush=True)
+    # The environment's own tools first, node among them, whichever else the machine has.
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    started = time.monotonic()
+    program = shutil.which(check.command[0], path=environment["PATH"])
+    if program is None:
+        return f"FAILED  {check.name}: {check.command[0]} is not installed", False
+    status = subprocess.call([program, *check.command[1:]], cwd=check.folder, env=environment)
+    seconds = time.monotonic() - started
+    return f"{'FAILED' if status else 'passed'}  {check.name} ({seconds:.0f} s)", status == 0
+
+
+def ensure_browser() -> bool:
+    """Whether there is a browser, after Debian's was installed where that is allowed."""
+    if find_browser():
+        return True
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        return False
+    print("No browser found: installing Debian's chromium", flush=True)
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for arguments in (["update", "-qq"], ["install", "-y", "-qq", "chromium"]):
+        if subprocess.call(["apt-get", *arguments], stdout=subprocess.DEVNULL, env=quiet):
+            return False
+    return find_browser() is not None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
