@@ -18,7 +18,7 @@ from lstm_gates_plugin.writing.writer import MAX_SAMPLES, MAX_UNITS, GateWriter
 UpdateFreq = Literal["auto", "epoch", "batch"] | int
 
 
-class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]
+class KerasCallback(keras.callbacks.Callback):
     """Logs weights and gate activations of every recurrent layer during `model.fit`.
 
     Training steps are optimizer updates. The first record is made before the first update, the
@@ -126,7 +126,7 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]
         if not self.model.built and self._probe is not None:
             try:
                 self.model(*self._probe.args, **self._probe.kwargs)
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 self._warn_once(f"LSTM Gates could not build the model from the probe: {error}")
         if not self.model.built:
             print("LSTM Gates: the model is built in its first update; the first record is step 1.")

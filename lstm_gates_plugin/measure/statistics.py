@@ -146,7 +146,7 @@ def spectral_norm(matrix: np.ndarray) -> float:
 
 
 def _power_iteration(matrix: np.ndarray) -> float:
-    vector = np.random.default_rng(0).standard_normal(matrix.shape[1]).astype(matrix.dtype)
+    vector = np.random.default_rng(0).standard_normal(matrix.shape[1:]).astype(matrix.dtype)
     value = 0.0
     for _ in range(_POWER_ITERATIONS):
         vector /= np.linalg.norm(vector)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -101,8 +102,11 @@ class Pictures(NamedTuple):
 
 
 def last_pass(stored: Iterable[_Record]) -> list[_Record]:
-    """The records that count, by step: a step not above the one stored before it means that the
-    run went back, and drops everything stored from that step on."""
+    """The records that count, ascending by step.
+
+    A step not above the one stored before it means that the run went back: everything stored from
+    that step on is dropped.
+    """
     kept: list[_Record] = []
     for record in stored:
         while kept and kept[-1].step >= record.step:
@@ -122,7 +126,7 @@ def read_statistics(source: Source, key: Key) -> StatisticsSeries | None:
         except (format.CorruptPayloadError, format.NewerVersionError) as error:
             omitted.append(Omitted(datum.step, str(error)))
     known = {datum.step for datum in records}
-    found = [one for one in _first_statistics(source, key) if one[1].step not in known] + found
+    found = _first_statistics(source, key, known) + found
     if not found:
         return None
     newest = found[-1][1].header
@@ -173,10 +177,18 @@ def _first(source: Source, key: Key) -> BlobDatum | None:
     return kept[-1] if kept and len(kept[-1].keys) == len(format.FIRST_ITEMS) else None
 
 
-def _first_statistics(source: Source, key: Key) -> list[tuple[float, format.Payload]]:
+def _first_statistics(
+    source: Source, key: Key, known: set[int]
+) -> list[tuple[float, format.Payload]]:
+    """The run's first record, if the series itself no longer has it."""
     datum = _first(source, key)
-    record = read_first(source, key).get("statistics")
-    return [(datum.wall_time, record)] if datum and record else []
+    if datum is None or datum.step in known:
+        return []
+    try:
+        data = source.blob(datum.keys[format.FIRST_ITEMS.index("statistics")])
+        return [(datum.wall_time, _checked(data, "statistics", key))]
+    except (format.CorruptPayloadError, format.NewerVersionError, MissingError):
+        return []
 
 
 def _checked(data: bytes, record: str, key: Key | None) -> format.Payload:
@@ -211,9 +223,7 @@ def _stacked(
 
 
 def _notes(stored: Sequence[_HasStep]) -> list[str]:
-    went_back = any(
-        after.step <= before.step for before, after in zip(stored, stored[1:], strict=False)
-    )
+    went_back = any(after.step <= before.step for before, after in itertools.pairwise(stored))
     if not went_back:
         return []
     return [

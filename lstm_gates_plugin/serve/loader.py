@@ -1,4 +1,4 @@
-"""The entry point. It imports nothing but base_plugin: an error here would end all of TensorBoard."""
+"""The entry point: imports nothing but base_plugin, as an error here would end TensorBoard."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
                 content = answer(source, request)
             except MissingError as error:
                 raise errors.NotFoundError(str(error.args[0])) from error
-            return http_util.Respond(request, content, content_type)
+            return _respond(request, content, content_type)
 
         return serve
 
@@ -121,7 +121,14 @@ def _text(request: wrappers.Request, name: str) -> str:
 
 
 def _sentence(request: wrappers.Request, text: str, status: int) -> wrappers.Response:
-    return http_util.Respond(request, text, "text/plain", code=status)
+    return _respond(request, text, "text/plain", status)
+
+
+def _respond(
+    request: wrappers.Request, content: Any, content_type: str, status: int = 200
+) -> wrappers.Response:
+    response: wrappers.Response = http_util.Respond(request, content, content_type, code=status)
+    return response
 
 
 def _static(path: Path) -> Callable[..., Any]:
@@ -135,6 +142,6 @@ def _static(path: Path) -> Callable[..., Any]:
 
     @wrappers.Request.application
     def serve(request: wrappers.Request) -> wrappers.Response:
-        return http_util.Respond(request, content(), content_type)
+        return _respond(request, content(), content_type)
 
     return serve

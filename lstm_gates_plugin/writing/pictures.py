@@ -23,8 +23,10 @@ _BYTES_PER_ARRAY_NAME = 100
 
 
 class Tracks(NamedTuple):
-    """The probe's own data beside the gates, each ``[batch]``, ``[batch, time]`` or, for the
-    input, ``[batch, time, features]``; None where unknown."""
+    """The probe's own data beside the gates; None where unknown.
+
+    Arrays are ``[batch]``, ``[batch, time]`` or, for the input, ``[batch, time, features]``.
+    """
 
     input: np.ndarray | None = None
     target: np.ndarray | None = None
@@ -35,8 +37,11 @@ class Tracks(NamedTuple):
 
 
 def choose_units(trace: GateTrace, most: int, always: np.ndarray) -> np.ndarray:
-    """The units to keep for the whole run: those of the weights, then the most saturated, the
-    most variable and the longest-remembering of this trace."""
+    """The units to keep for the whole run.
+
+    Those of the weights, then the most saturated, the most variable and the longest-remembering
+    of this trace.
+    """
     gates = [units.unit_statistics(values, trace.mask) for values in trace.gates.values()]
     scores = [sum(gate[2] + gate[3] for gate in gates)] if gates else []
     inner = trace.hidden_state if trace.cell_state is None else trace.cell_state
@@ -51,8 +56,9 @@ def choose_units(trace: GateTrace, most: int, always: np.ndarray) -> np.ndarray:
 def activations_snapshot(
     header: dict[str, Any], trace: GateTrace, kept: np.ndarray, tracks: Tracks, max_samples: int
 ) -> format.Payload:
-    """Per-unit numbers of all units, then whole samples, then pre-activations, as far as 128 KB
-    go, but never less than one sample.
+    """Per-unit numbers of all units, then whole samples, then pre-activations.
+
+    As far as 128 KB go, but never less than one sample.
 
     Args:
         header: from `format.make_header`.

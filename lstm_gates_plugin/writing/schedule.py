@@ -27,7 +27,7 @@ class Schedule:
     def __init__(self, every: Every, growth: float = LOG_GROWTH) -> None:
         if every != "auto" and (isinstance(every, bool) or not isinstance(every, int) or every < 1):
             raise ValueError(
-                f'every={every!r} was given; expected "auto" or a whole number of steps, at least 1.'
+                f'every={every!r} was given; expected "auto" or a whole number of at least 1.'
             )
         self._every = every
         self._growth = growth

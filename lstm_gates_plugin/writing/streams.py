@@ -1,4 +1,4 @@
-"""The records of one run, stream by stream: what was first, what came before, which picture waits."""
+"""The records of one run, stream by stream: the first, the one before, the picture that waits."""
 
 from __future__ import annotations
 

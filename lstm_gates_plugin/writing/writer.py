@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import operator
 import os
 import warnings
 import weakref
@@ -15,6 +14,12 @@ from typing import Any
 from lstm_gates_plugin import capture, format
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.writing.arguments import (
+    checked_step,
+    known_parts,
+    make_directory,
+    positive,
+)
 from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.schedule import Every, Schedule
@@ -62,14 +67,14 @@ class GateWriter:
         self.directory = Path(logdir) / format.RUN_DIRECTORY
         self._every: Every = every
         self._patterns = [layers] if isinstance(layers, str) else list(layers)
-        self._parts = _known_parts(parts)
-        self._max_samples = _positive("max_samples", max_samples)
+        self._parts = known_parts(parts)
+        self._max_samples = positive("max_samples", max_samples)
         self._schedules: dict[str, Schedule] = {"": Schedule(every)}
         self._warned: set[str] = set()
         self._announced = False
         self._written = False
-        self._streams = Streams(self.directory, _positive("max_units", max_units), max_samples)
-        _make_directory(self.directory)
+        self._streams = Streams(self.directory, positive("max_units", max_units), max_samples)
+        make_directory(self.directory)
         if self.directory.resolve() in _live:
             raise ValueError(
                 f"Another live GateWriter of this process already writes to {str(logdir)!r}; use "
@@ -117,7 +122,7 @@ class GateWriter:
         Raises:
             ValueError: no step, a negative one, or one not above the last record's.
         """
-        step = _checked_step(step)
+        step = checked_step(step)
         self._check_above_last(step, name)
         if not self.is_due(step, name):
             return False
@@ -134,7 +139,7 @@ class GateWriter:
         loss: float | None = None,
     ) -> bool:
         """`log` without a schedule: the record is made at any step above the last one."""
-        step = _checked_step(step)
+        step = checked_step(step)
         self._check_above_last(step, name)
         self._announce(model, probe)
         numbers = _numbers(epoch, loss)
@@ -156,7 +161,7 @@ class GateWriter:
                 no recurrent layer or is not built.
             OSError: the record cannot be written.
         """
-        self._add_weights(model, _checked_step(step), name, {})
+        self._add_weights(model, checked_step(step), name, {})
 
     def log_trace(
         self, traces: GateTrace | Iterable[GateTrace], *, step: int | None = None, name: str = ""
@@ -168,7 +173,7 @@ class GateWriter:
             OSError: the record cannot be written.
         """
         listed = [traces] if isinstance(traces, GateTrace) else list(traces)
-        self._add_traces(listed, _checked_step(step), name, {}, Tracks())
+        self._add_traces(listed, checked_step(step), name, {}, Tracks())
 
     def close(self) -> None:
         """Write the newest pictures and release the directory. Further calls do nothing."""
@@ -245,7 +250,7 @@ class GateWriter:
         """Training goes on whatever happens here."""
         try:
             add()
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             cause = f"{what}: {type(error).__name__}"
             if cause not in self._warned:
                 self._warned.add(cause)
@@ -278,51 +283,6 @@ def _close_quietly(streams: Streams) -> None:
         streams.close()
     except OSError as error:
         warnings.warn(f"LSTM Gates could not write the last pictures: {error}", stacklevel=2)
-
-
-def _make_directory(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        trial = directory / f".writable-{os.getpid()}"
-        trial.touch()
-        trial.unlink()
-    except OSError as error:
-        raise ValueError(
-            f"The log directory {str(directory)!r} cannot be written ({error}); give a directory "
-            "that this process may create files in."
-        ) from error
-
-
-def _known_parts(parts: Sequence[str]) -> list[str]:
-    unknown = [part for part in parts if part not in format.KINDS]
-    if isinstance(parts, str) or unknown or not parts:
-        raise ValueError(
-            f"parts={parts!r} was given; expected one or more of {', '.join(format.KINDS)}."
-        )
-    return [kind for kind in format.KINDS if kind in parts]
-
-
-def _positive(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name}={value!r} was given; expected a whole number of at least 1.")
-    return value
-
-
-def _checked_step(step: Any) -> int:
-    if step is None:
-        raise ValueError(
-            "No step was given; pass step=, the number of optimizer updates done so far."
-        )
-    try:
-        number = operator.index(step)
-    except TypeError:
-        number = -1
-    if isinstance(step, bool) or not 0 <= number <= format.MAX_STEP:
-        raise ValueError(
-            f"step={step!r} was given; expected a whole number from 0 to {format.MAX_STEP}: the "
-            "number of optimizer updates done so far."
-        )
-    return number
 
 
 def _numbers(epoch: float | None, loss: float | None) -> dict[str, float]:
