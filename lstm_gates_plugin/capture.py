@@ -1,0 +1,157 @@
+"""recurrent_layers(), trace() and record(): open the recurrent layers of a model of any framework.
+
+The framework is chosen by the type of the model, so none is imported that the user's process does
+not already have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import warnings
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+from lstm_gates_plugin.frameworks.recorded import Observation, to_traces
+from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.layer import RecurrentLayer
+
+# By the package in which a type is defined, the module that opens its objects.
+_ADAPTERS = {"keras": "lstm_gates_plugin.frameworks.keras"}
+
+
+def recurrent_layers(model: Any) -> list[RecurrentLayer]:
+    """List the recurrent layers of a model, each with a copy of its present weights by gate.
+
+    A layer whose cell's equations are not known is listed as cell `"unknown"`, with its weights
+    under their own names.
+
+    Args:
+        model: a Keras 3 model or layer.
+
+    Returns:
+        One layer per cell and direction, in the order of the model; empty if it has none.
+
+    Raises:
+        TypeError: the model is of no framework that is known here.
+        ValueError: the model is not built, so that it has no weights.
+    """
+    layers: list[RecurrentLayer] = _adapter(model).recurrent_layers(model)
+    return layers
+
+
+def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
+    """Call a model and return what its recurrent layers did, gate by gate and timestep by timestep.
+
+    The model runs in inference mode, and everything is as before afterwards: weights, statistics,
+    states and random state.
+
+    Args:
+        model: a Keras 3 model or layer.
+        *args: what the model is called with, as arrays or tensors.
+        **kwargs: the same, by name.
+
+    Returns:
+        One trace per call of a layer, in the order of the calls. Calls that go on from the state in
+        which the layer's previous call ended are one trace.
+
+    Raises:
+        TypeError: the model is of no framework that is known here.
+        ValueError: the model is not built, has no recurrent layer, or one of them did not run.
+    """
+    observation: Observation = _adapter(model).observe(model, args, kwargs, None)
+    if missing := _missing(observation):
+        raise ValueError(
+            missing + " If it is meant to, call the model yourself inside record(model), which "
+            "takes the layers that run."
+        )
+    return to_traces(observation.calls)
+
+
+def observe(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
+) -> tuple[list[GateTrace], Any]:
+    """Trace a model for a writer: on few samples, and with the model's outputs.
+
+    A layer that did not run is named in a warning, and the others go on.
+
+    Args:
+        model: a Keras 3 model or layer.
+        args: what the model is called with.
+        kwargs: the same, by name.
+        samples: how many rows to trace at most; the model runs on all. `None` traces all.
+
+    Returns:
+        The traces, and the outputs as NumPy arrays, nested as the model returns them.
+
+    Raises:
+        TypeError: the model is of no framework that is known here.
+        ValueError: the model is not built, or has no recurrent layer.
+    """
+    observation: Observation = _adapter(model).observe(model, args, kwargs, samples)
+    if missing := _missing(observation):
+        warnings.warn(missing, stacklevel=2)
+    return to_traces(observation.calls, samples), observation.outputs
+
+
+class Recording:
+    """What a model's recurrent layers did inside a `record` block."""
+
+    def __init__(self, observe: Callable[[], Observation]) -> None:
+        self._observe = observe
+
+    def traces(self) -> list[GateTrace]:
+        """The traces of the calls that were made so far, in their order.
+
+        Raises:
+            ValueError: there was none.
+        """
+        observation = self._observe()
+        if not observation.calls:
+            raise ValueError(
+                "no recurrent layer of the model ran inside the record() block. Call the very "
+                "model that record() was given, inside the block."
+            )
+        return to_traces(observation.calls)
+
+
+@contextlib.contextmanager
+def record(model: Any) -> Iterator[Recording]:
+    """Record a model's recurrent layers while you run it yourself, in any way but training.
+
+        with record(model) as recording:
+            model.predict({"tokens": tokens, "lengths": lengths})
+        traces = recording.traces()
+
+    Args:
+        model: a Keras 3 model or layer.
+
+    Yields:
+        The recording, whose `traces()` can be asked for inside and after the block.
+
+    Raises:
+        TypeError: the model is of no framework that is known here.
+        ValueError: the model is not built, or has no recurrent layer; in the block, if a recurrent
+            layer is run in training mode.
+    """
+    with _adapter(model).recording(model) as observe:
+        yield Recording(observe)
+
+
+def _missing(observation: Observation) -> str:
+    """A sentence on the layers that did not run, or nothing."""
+    ran = {call.layer.id for call in observation.calls}
+    missing = [repr(layer.id) for layer in observation.layers if layer.id not in ran]
+    return f"the model did not run its recurrent layer {', '.join(missing)}." if missing else ""
+
+
+def _adapter(model: Any) -> ModuleType:
+    for cls in type(model).__mro__:
+        module = _ADAPTERS.get(cls.__module__.partition(".")[0])
+        if module is not None:
+            return importlib.import_module(module)
+    raise TypeError(
+        f"a model must be a Keras 3 model or layer, and an object of type "
+        f"{type(model).__module__}.{type(model).__qualname__} was given."
+    )

@@ -1,0 +1,150 @@
+"""Keras 3 on TensorFlow: run a model with recording as a compiled function, kept for later calls.
+
+Eager execution of a recurrent layer costs several times as much, which a writer would pay at every
+log call. What is compiled for a model is kept as long as the model lives, and no longer.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lstm_gates_plugin.frameworks.keras_layers import Found
+from lstm_gates_plugin.frameworks.keras_recording import NotRecordableError, Recorder, TensorCall
+from lstm_gates_plugin.frameworks.keras_state import restored_variables
+from lstm_gates_plugin.layer import RecurrentLayer
+
+#: How many input shapes are kept for one model.
+_KEPT = 4
+
+# How the names of the operations begin that write to a variable.
+_WRITING = (
+    "Assign",
+    "ResourceApply",
+    "ResourceScatter",
+    "ResourceStridedSliceAssign",
+    "Rng",
+    "StatefulRandom",
+    "StatefulStandardNormal",
+    "StatefulTruncatedNormal",
+    "StatefulUniform",
+)
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """A model's call with recording. Refers to no layer, lest the cache keep its keys alive."""
+
+    function: Any
+    calls: list[TensorCall]  # with the tensors of the graph, to be replaced by those of a run
+    written: list[Any]  # variables to restore after a run
+
+
+_cache: weakref.WeakKeyDictionary[Any, dict[Hashable, _Compiled | None]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def run(
+    model: Any,
+    found: Sequence[Found],
+    layers: Sequence[RecurrentLayer],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[list[TensorCall], Any]:
+    """Call a model with recording; variables are left as they were.
+
+    Args:
+        model: the model.
+        found: its recurrent layers.
+        layers: the same, read.
+        args: what the model is called with.
+        kwargs: the same, by name.
+
+    Returns:
+        The calls that were recorded, and the model's outputs.
+
+    Raises:
+        NotRecordableError: it cannot be compiled with these arguments, now or as found out earlier.
+        Exception: whatever the model raises; that is remembered as not compilable.
+    """
+    if tf.config.functions_run_eagerly():
+        raise NotRecordableError("TensorFlow is set to run functions eagerly.")
+    leaves = tf.nest.flatten((args, kwargs))
+    places = [place for place, leaf in enumerate(leaves) if _is_array(leaf)]
+    tensors = [tf.convert_to_tensor(leaves[place]) for place in places]
+    key = _key(model, layers, args, kwargs, leaves, tensors)
+    kept = _cache.setdefault(model, {})
+    if key not in kept:
+        while len(kept) >= _KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = None
+        kept[key] = _compile(model, found, (args, kwargs), leaves, places, tensors)
+    compiled = kept[key]
+    if compiled is None:
+        raise NotRecordableError(f"the model {model.name!r} could not be compiled earlier.")
+    with restored_variables(compiled.written):
+        outputs, values = compiled.function(*tensors)
+    calls = [
+        replace(call, tensors=value) for call, value in zip(compiled.calls, values, strict=True)
+    ]
+    return calls, outputs
+
+
+def _is_array(leaf: Any) -> bool:
+    return isinstance(leaf, (np.ndarray, np.generic, tf.Tensor))
+
+
+def _key(
+    model: Any,
+    layers: Sequence[RecurrentLayer],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    leaves: Sequence[Any],
+    tensors: Sequence[Any],
+) -> Hashable:
+    """All that the compiled function depends on, as far as it can be told from outside."""
+    return (
+        tuple(weakref.ref(layer) for layer in model._flatten_layers(include_self=False)),
+        tuple(repr(layer) for layer in layers),
+        repr(tf.nest.map_structure(lambda leaf: None, (args, kwargs))),
+        tuple("array" if _is_array(leaf) else leaf for leaf in leaves),
+        tuple((tensor.dtype, tuple(tensor.shape)) for tensor in tensors),
+    )
+
+
+def _compile(
+    model: Any,
+    found: Sequence[Found],
+    structure: tuple[tuple[Any, ...], dict[str, Any]],
+    leaves: Sequence[Any],
+    places: Sequence[int],
+    tensors: Sequence[Any],
+) -> _Compiled:
+    recorder = Recorder()
+
+    def call(*inputs: Any) -> Any:
+        filled = list(leaves)
+        for place, tensor in zip(places, inputs, strict=True):
+            filled[place] = tensor
+        args, kwargs = tf.nest.pack_sequence_as(structure, filled)
+        recorder.calls.clear()
+        with recorder.recording(model, found):
+            outputs = model(*args, **kwargs)
+        return outputs, [each.tensors for each in recorder.calls]
+
+    specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]
+    function = tf.function(call, autograph=False).get_concrete_function(*specs)
+    return _Compiled(function, recorder.calls, _written(function.graph))
+
+
+def _written(graph: Any) -> list[Any]:
+    """The variables of a graph, if any of its operations writes to one; in inference few do."""
+    definition = graph.as_graph_def()
+    nodes = [*definition.node, *(n for f in definition.library.function for n in f.node_def)]
+    return list(graph.variables) if any(node.op.startswith(_WRITING) for node in nodes) else []

@@ -1,0 +1,241 @@
+"""From recorded calls to traces: join what belongs together, recompute, compare.
+
+A framework's adapter records what went into a layer and what came out, as NumPy arrays
+(`RecordedCall`). What follows is the same for every framework.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lstm_gates_plugin import cells
+from lstm_gates_plugin.fused import Array
+from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.layer import RecurrentLayer
+
+#: How far the recomputed hidden state may be from the framework's own, relative to one plus its
+#: largest magnitude. A few hundred roundings of the type that the framework computes in: sums run
+#: in another order, and a recurrence carries every rounding on. (Measured over 50 timesteps of a
+#: default LSTM: float64 1e-15, float32 5e-7, float16 1e-3, bfloat16 7e-3.)
+TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """One call of one layer. Arrays are batch first and by input time, also for backward layers.
+
+    Attributes:
+        layer: the layer, with the weights that it had.
+        inputs: `[batch, time, input_size]`.
+        mask: `[batch, time]`, true where a timestep was run; `None` if all were.
+        initial_state: `(hidden,)` or `(hidden, cell)`, or `None` where the call started from zero
+            because nothing else was asked for.
+        hidden_state: the framework's own, `[batch, time, recurrent_size]`, if it returned it.
+        last_hidden_state: `[batch, recurrent_size]`, the framework's own after the last timestep
+            in the order of processing, if it returned it.
+        final_state: the framework's own states after the call, if it gave them.
+        group: calls of one group are one call on more rows, made one after the other.
+    """
+
+    layer: RecurrentLayer
+    inputs: Array
+    mask: Array | None = None
+    initial_state: tuple[Array, ...] | None = None
+    hidden_state: Array | None = None
+    last_hidden_state: Array | None = None
+    final_state: tuple[Array, ...] | None = None
+    group: int | None = None
+
+    def continues(self, earlier: RecordedCall) -> bool:
+        """Whether this call started from the state in which an earlier one ended."""
+        if self.initial_state is None or earlier.final_state is None:
+            return False
+        return len(self.initial_state) == len(earlier.final_state) and all(
+            np.array_equal(a, b, equal_nan=True)
+            for a, b in zip(self.initial_state, earlier.final_state, strict=True)
+        )
+
+
+class Observation(NamedTuple):
+    """What an adapter saw while a model ran once."""
+
+    layers: list[RecurrentLayer]  # all of the model's, also those that did not run
+    calls: list[RecordedCall]
+    outputs: Any  # the model's own, nested as it returned them, as NumPy arrays
+
+
+def to_traces(calls: Iterable[RecordedCall], samples: int | None = None) -> list[GateTrace]:
+    """The traces of recorded calls, in the order of each trace's first call.
+
+    Calls that continue a sequence become one trace; calls of one group become one trace with the
+    rows of all of them, sample by sample. A layer whose equations are not known is refused by name
+    in a warning, and the others go on; so is a recomputed hidden state that is not the framework's.
+
+    Args:
+        calls: in the order in which they were made.
+        samples: how many rows of a trace to keep at most.
+    """
+    sequences: list[list[RecordedCall]] = []
+    newest: dict[str, list[RecordedCall]] = {}
+    for call in calls:
+        sequence = newest.get(call.layer.id)
+        if sequence is not None and call.continues(sequence[-1]):
+            sequence.append(call)
+        else:
+            newest[call.layer.id] = [call]
+            sequences.append(newest[call.layer.id])
+
+    traces: list[GateTrace] = []
+    count: dict[str, int] = {}
+    for sequence in _stacked(sequences):
+        layer = sequence[0].layer
+        if layer.cell == "unknown":
+            if layer.id not in count:
+                warnings.warn(
+                    f"the gates of layer {layer.id!r} cannot be shown: the equations of its cell "
+                    "are not known. Its weights can be, by their own names.",
+                    stacklevel=2,
+                )
+            count[layer.id] = 0
+            continue
+        trace = _trace([_cut(call, samples) for call in sequence], count.get(layer.id, 0))
+        count[layer.id] = trace.call + 1
+        traces.append(trace)
+    return traces
+
+
+def _stacked(sequences: Sequence[list[RecordedCall]]) -> list[list[RecordedCall]]:
+    """The sequences, with those of one layer and group stacked into one on more rows."""
+    grouped: dict[tuple[object, ...], list[list[RecordedCall]]] = {}
+    for number, sequence in enumerate(sequences):
+        first = sequence[0]
+        alone = first.group is None or len(sequence) > 1
+        key = (number,) if alone else (first.layer.id, first.group, first.inputs.shape)
+        grouped.setdefault(key, []).append(sequence)
+    return [
+        members[0] if len(members) == 1 else [_stack([member[0] for member in members])]
+        for members in grouped.values()
+    ]
+
+
+def _stack(calls: Sequence[RecordedCall]) -> RecordedCall:
+    """One call on the rows of several: all rows of the first sample, of the second, ..."""
+
+    def rows(arrays: Sequence[Array | None]) -> Array | None:
+        given = [array for array in arrays if array is not None]
+        if len(given) < len(arrays):
+            return None
+        stacked = np.stack(given, axis=1)
+        return stacked.reshape(-1, *stacked.shape[2:])
+
+    def states(of: Sequence[tuple[Array, ...] | None]) -> tuple[Array, ...] | None:
+        given = [state for state in of if state is not None]
+        if len(given) < len(of):
+            return None
+        joined = [rows(parts) for parts in zip(*given, strict=True)]
+        return tuple(part for part in joined if part is not None)
+
+    masks = [_mask(call) for call in calls]
+    inputs = rows([call.inputs for call in calls])
+    assert inputs is not None
+    return RecordedCall(
+        layer=calls[0].layer,
+        inputs=inputs,
+        mask=rows(masks),
+        initial_state=states([call.initial_state for call in calls]),
+        hidden_state=rows([call.hidden_state for call in calls]),
+        last_hidden_state=rows([call.last_hidden_state for call in calls]),
+        final_state=states([call.final_state for call in calls]),
+    )
+
+
+def _mask(call: RecordedCall) -> Array:
+    return np.ones(call.inputs.shape[:2], dtype=bool) if call.mask is None else call.mask
+
+
+def _cut(call: RecordedCall, samples: int | None) -> RecordedCall:
+    """The call on its first rows alone, so that no others are recomputed."""
+    if samples is None or len(call.inputs) <= samples:
+        return call
+
+    def cut(array: Array | None) -> Array | None:
+        return None if array is None else array[:samples]
+
+    def cut_all(arrays: tuple[Array, ...] | None) -> tuple[Array, ...] | None:
+        return None if arrays is None else tuple(array[:samples] for array in arrays)
+
+    return replace(
+        call,
+        inputs=call.inputs[:samples],
+        mask=cut(call.mask),
+        initial_state=cut_all(call.initial_state),
+        hidden_state=cut(call.hidden_state),
+        last_hidden_state=cut(call.last_hidden_state),
+        final_state=cut_all(call.final_state),
+    )
+
+
+def _trace(sequence: Sequence[RecordedCall], number: int) -> GateTrace:
+    """Recompute one sequence from the calls that it was made in, and compare."""
+    layer = sequence[0].layer
+    # A backward layer reads from the end, so its first call is the last stretch of input time.
+    by_time = list(reversed(sequence)) if layer.direction == "backward" else list(sequence)
+    trace = cells.forward(
+        layer,
+        np.concatenate([call.inputs for call in by_time], axis=1),
+        np.concatenate([_mask(call) for call in by_time], axis=1),
+        sequence[0].initial_state,
+    )
+    differences: list[tuple[float, float]] = []
+    start = 0
+    for call in by_time:
+        stop = start + call.inputs.shape[1]
+        differences += _compare(trace, call, start, stop)
+        start = stop
+    if sequence[-1].final_state is not None:
+        finals = [trace.final_hidden_state, trace.final_cell_state]
+        for ours, theirs in zip(finals, sequence[-1].final_state, strict=False):
+            if ours is not None:
+                differences.append(_difference(ours, theirs))
+    difference = max((d for d, _ in differences), default=None)
+    dtype = layer.options.get("compute_dtype", layer.options["dtype"])
+    tolerance = TOLERANCES.get(dtype, TOLERANCES["float32"])
+    if any(d > tolerance * scale for d, scale in differences):
+        warnings.warn(
+            f"the hidden state of layer {layer.id!r} that was recomputed from its weights is up to "
+            f"{difference:.3g} away from the framework's own, more than {dtype} explains: the "
+            "layer does more than its cell's equations say, so do not rely on its gates.",
+            stacklevel=2,
+        )
+    return replace(trace, call=number, difference=difference)
+
+
+def _compare(
+    trace: GateTrace, call: RecordedCall, start: int, stop: int
+) -> list[tuple[float, float]]:
+    """Differences between a call's own hidden states and its stretch of the trace."""
+    ours, mask = trace.hidden_state[:, start:stop], trace.mask[:, start:stop]
+    if call.hidden_state is not None:
+        return [_difference(ours[mask], call.hidden_state[mask])]
+    if call.last_hidden_state is not None and stop > start:
+        last = 0 if trace.layer.direction == "backward" else -1
+        # Where the last timestep is masked, frameworks return zero or an older output.
+        ran = mask[:, last]
+        return [_difference(ours[ran, last], call.last_hidden_state[ran])]
+    return []
+
+
+def _difference(ours: Array, theirs: Array) -> tuple[float, float]:
+    """The largest difference, infinite where only one is a number, and the scale it is against."""
+    theirs = theirs.astype(ours.dtype)
+    same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    with np.errstate(invalid="ignore"):
+        apart = np.where(same, 0, np.abs(ours - theirs))
+    finite = theirs[np.isfinite(theirs)]
+    largest = float(np.nan_to_num(apart, nan=np.inf).max(initial=0))
+    return largest, 1 + float(np.abs(finite).max(initial=0))
