@@ -1,0 +1,58 @@
+"""What importing the package brings with it: TensorBoard dies of a loader that fails to import."""
+
+import json
+import subprocess
+import sys
+
+FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "torch", "jax", "flax", "lightning"}
+
+IMPORT_ALL = (
+    "import pkgutil, importlib, lstm_gates_plugin as package; "
+    "[importlib.import_module(module.name) "
+    "for module in pkgutil.walk_packages(package.__path__, 'lstm_gates_plugin.') "
+    "if not module.name.startswith({leave_out})]"
+)
+
+
+def modules_after(*statements: str) -> set[str]:
+    """The loaded modules of a new interpreter after the statements; the last one counts alone."""
+    *before, last = statements
+    script = "\n".join(
+        [
+            "import sys, json",
+            *before,
+            "known = set(sys.modules)",
+            last,
+            "print(json.dumps(sorted(set(sys.modules) - known)))",
+        ]
+    )
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    return set(json.loads(finished.stdout.splitlines()[-1]))
+
+
+def not_of_python(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.split(".")[0] not in sys.stdlib_module_names}
+
+
+def test_the_loader_imports_nothing_but_base_plugin() -> None:
+    loaded = modules_after(
+        "from tensorboard.plugins import base_plugin", "import lstm_gates_plugin.serve.loader"
+    )
+    ours = {"lstm_gates_plugin", "lstm_gates_plugin.serve", "lstm_gates_plugin.serve.loader"}
+    assert not_of_python(loaded) == ours
+
+
+def test_the_package_imports_no_framework_and_no_tensorboard() -> None:
+    loaded = modules_after("import lstm_gates_plugin")
+    assert not_of_python(loaded) == {"lstm_gates_plugin"}
+
+
+def test_no_module_imports_pkg_resources() -> None:
+    assert "pkg_resources" not in modules_after(IMPORT_ALL.format(leave_out="()"))
+
+
+def test_only_captures_and_callbacks_import_a_framework() -> None:
+    leave_out = ("lstm_gates_plugin.frameworks.", "lstm_gates_plugin.callbacks.")
+    loaded = modules_after(IMPORT_ALL.format(leave_out=leave_out))
+    assert not {name.split(".")[0] for name in loaded} & FRAMEWORKS
