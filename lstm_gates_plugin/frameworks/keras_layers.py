@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,6 +42,9 @@ from lstm_gates_plugin.layer import Direction, RecurrentLayer
 
 # Where Keras itself keeps sub-layers and weights, beside the attributes that the user set.
 _BOOKKEEPING = re.compile(r"_layers|_operations.*|_functional|_nodes.*|_self_.*|_.*variables")
+
+# The order in which Keras stores the gates side by side.
+_GATE_ORDERS = {"lstm": "ifco", "gru": "zrh", "simple_rnn": ""}
 
 
 @dataclass(frozen=True)
@@ -165,29 +168,25 @@ def read(found: Found) -> RecurrentLayer:
     kind = _kind(cell)
     if kind == "unknown":
         return _read_unknown(found, options)
-    arrays: dict[str, Any] = {"bias": None}
-    if cell.use_bias:
-        arrays["bias"] = _numpy(cell.bias)
-    named, functions = _activations(cell, ("activation",))
-    if kind == "lstm":
-        arrays["gate_order"] = "ifco"
-    if kind == "gru":
-        arrays |= {"gate_order": "zrh", "reset_after": cell.reset_after}
-        if cell.reset_after and cell.use_bias:
-            arrays["bias"], arrays["recurrent_bias"] = arrays["bias"]
-    if kind != "simple_rnn":
-        named, functions = _activations(cell, ("activation", "recurrent_activation"))
-    read = RecurrentLayer.from_arrays(
+    bias, recurrent_bias = (_value(cell.bias) if cell.use_bias else None), None
+    reset_after = cell.reset_after if kind == "gru" else None
+    if reset_after and bias is not None:
+        bias, recurrent_bias = bias
+    names, functions = _activations(cell)
+    built = RecurrentLayer.from_arrays(
         kind,
-        _numpy(cell.kernel),
-        _numpy(cell.recurrent_kernel),
+        _value(cell.kernel),
+        _value(cell.recurrent_kernel),
+        bias,
+        gate_order=_GATE_ORDERS[kind],
         id=found.id,
         direction=_direction(layer),
+        recurrent_bias=recurrent_bias,
+        reset_after=reset_after,
         options=options,
-        **named,
-        **arrays,
+        **names,  # type: ignore[arg-type]
     )
-    return replace(read, _functions=functions)
+    return replace(built, _functions=functions)
 
 
 def _kind(cell: Any) -> str:
@@ -202,12 +201,14 @@ def _kind(cell: Any) -> str:
     return "unknown"
 
 
-def _activations(cell: Any, options: tuple[str, ...]) -> tuple[dict[str, str], dict[str, Any]]:
+def _activations(cell: Any) -> tuple[dict[str, str], dict[str, Callable[[Array], Array]]]:
     """Names of a cell's activations, and array functions for those that are the user's own."""
     names: dict[str, str] = {}
-    functions: dict[str, Any] = {}
-    for option in options:
-        function = getattr(cell, option)
+    functions: dict[str, Callable[[Array], Array]] = {}
+    for option in ("activation", "recurrent_activation"):
+        function = getattr(cell, option, None)
+        if function is None:  # a simple RNN has no gates
+            continue
         name = getattr(function, "__name__", type(function).__name__)
         names[option] = name
         if name not in ACTIVATIONS or getattr(keras.activations, name, None) is not function:
@@ -215,22 +216,24 @@ def _activations(cell: Any, options: tuple[str, ...]) -> tuple[dict[str, str], d
     return names, functions
 
 
-def _array_function(function: Any) -> Any:
+def _array_function(function: Any) -> Callable[[Array], Array]:
     def of_array(x: Array) -> Array:
-        return np.asarray(_numpy(function(keras.ops.convert_to_tensor(x))), dtype=x.dtype)
+        return np.asarray(
+            keras.ops.convert_to_numpy(function(keras.ops.convert_to_tensor(x))), dtype=x.dtype
+        )
 
     return of_array
 
 
-def _numpy(value: Any) -> Array:
-    array: Array = keras.ops.convert_to_numpy(value)
-    return array
+def _value(variable: Any) -> Array:
+    # np.array(variable) warns: Keras variables do not take NumPy's `copy` argument yet.
+    return np.asarray(variable.__array__())
 
 
 def _read_unknown(found: Found, options: dict[str, Any]) -> RecurrentLayer:
     """A layer whose cell is not one of ours: weights by their own names, no gates."""
     layer = found.layer
-    weights = {name: frozen(_numpy(weight)) for name, weight in _named_weights(layer.cell)}
+    weights = {name: frozen(_value(weight)) for name, weight in _named_weights(layer.cell)}
     shape = layer.get_build_config() or {}
     shape = shape.get("input_shape") or shape.get("sequences_shape") or (0,)
     sizes = keras.tree.flatten(layer.cell.state_size)

@@ -166,7 +166,7 @@ def _tensors(states: Any) -> list[Any] | None:
     """The present values of a layer's states, flat."""
     if states is None:
         return None
-    return [keras.ops.convert_to_tensor(state) for state in keras.tree.flatten(states)]
+    return [tf.convert_to_tensor(state) for state in keras.tree.flatten(states)]
 
 
 def to_numpy(tensor: Any) -> Array:
