@@ -79,7 +79,7 @@ def forward(
     run = _RUNNERS[layer.cell](layer, steps)
 
     def by_input_time(array: Array) -> Array:
-        arranged = np.ascontiguousarray(array[order].transpose(1, 0, 2))
+        arranged: Array = array[order].transpose(1, 0, 2).copy()
         arranged[~ran] = np.nan
         return arranged
 

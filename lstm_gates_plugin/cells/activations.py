@@ -29,23 +29,14 @@ def _softplus(x: Array) -> Array:
 
 def _softmax(x: Array) -> Array:
     powers = np.exp(x - x.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+    result: Array = powers / powers.sum(axis=-1, keepdims=True)
+    return result
 
 
 def _log_softmax(x: Array) -> Array:
     shifted = x - x.max(axis=-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-
-
-def _sparsemax(x: Array) -> Array:
-    """Martins & Astudillo 2016: the Euclidean projection onto the simplex."""
-    ordered = -np.sort(-x, axis=-1)
-    total = np.cumsum(ordered, axis=-1)
-    rank = np.arange(1, x.shape[-1] + 1, dtype=x.dtype)
-    support = ordered - (total - 1) / rank > 0
-    size = support.sum(axis=-1, keepdims=True).astype(x.dtype)
-    threshold = (np.where(support, ordered, 0).sum(axis=-1, keepdims=True) - 1) / size
-    return np.maximum(x - threshold, 0)
+    result: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return result
 
 
 def _elu(x: Array) -> Array:
@@ -53,17 +44,20 @@ def _elu(x: Array) -> Array:
 
 
 def _hard_sigmoid(x: Array) -> Array:
-    return np.clip(x + 3, 0, 6) / 6
+    result: Array = np.clip(x + 3, 0, 6) / 6
+    return result
 
 
 def _gelu(x: Array) -> Array:
     # NumPy has no error function.
     erf = np.vectorize(math.erf, otypes=[np.float64])(x * math.sqrt(0.5))
-    return (0.5 * x * (1 + erf)).astype(x.dtype)
+    result: Array = (0.5 * x * (1 + erf)).astype(x.dtype)
+    return result
 
 
 def _gelu_tanh(x: Array) -> Array:
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    result: Array = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return result
 
 
 #: Functions from an array `[..., units]` to one of the same shape and dtype, by name.
@@ -94,7 +88,6 @@ ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "softsign": lambda x: x / (1 + np.abs(x)),
     "sparse_plus": lambda x: np.where(x <= -1, 0, np.where(x < 1, 0.25 * (x + 1) ** 2, x)),
     "sparse_sigmoid": lambda x: np.clip(0.5 * (x + 1), 0, 1),
-    "sparsemax": _sparsemax,
     "squareplus": lambda x: 0.5 * (x + np.sqrt(x * x + 4)),
     "tanh": np.tanh,
     "tanh_shrink": lambda x: x - np.tanh(x),
