@@ -1,0 +1,71 @@
+"""Probe: what the model is called with, and its fingerprint."""
+
+import numpy as np
+import pytest
+
+from lstm_gates_plugin import Probe
+from lstm_gates_plugin.writing.tracks import make_tracks
+
+
+def test_an_input_becomes_a_probe_and_a_probe_stays_one() -> None:
+    x = np.zeros((2, 3, 4))
+    probe = Probe.of(x)
+    assert probe.args[0] is x
+    assert Probe.of(probe) is probe
+
+
+def test_a_probe_without_input_is_refused() -> None:
+    with pytest.raises(TypeError, match="what the model is called with"):
+        Probe(target=[1])
+
+
+def test_the_hash_follows_values_shape_and_type() -> None:
+    x = np.arange(6.0)
+    same = [Probe(x), Probe(x.copy()), Probe(x, target=[1], sample_names=["a"])]
+    assert len({probe.hash() for probe in same}) == 1
+    others = [
+        x + [0, 0, 0, 0, 0, 1e-12],
+        x.reshape(2, 3),
+        x.astype(np.float32),
+        {"a": x},
+        np.array(["0", "1"], object),
+    ]
+    assert len({Probe(other).hash() for other in [x, *others]}) == 5
+    assert Probe(x, mask=x > 2).hash() != Probe(x).hash()
+
+
+def test_tracks_show_input_target_and_the_most_likely_class() -> None:
+    x = np.zeros((2, 3, 4))
+    scores = np.array([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])
+    tracks = make_tracks(Probe(x, target=[1, 2]), scores)
+    assert tracks.input is not None
+    assert tracks.input.shape == (2, 3, 4)
+    assert tracks.target.tolist() == [1, 2]  # type: ignore[union-attr]
+    assert tracks.prediction.tolist() == [1, 0]  # type: ignore[union-attr]
+    assert tracks.loss is None
+
+
+def test_one_hot_targets_are_shown_as_classes_and_single_scores_as_they_are() -> None:
+    scores = np.array([[[0.1, 0.9], [0.8, 0.2]]])
+    tracks = make_tracks(Probe(np.zeros((1, 2)), target=[[[0, 1], [0, 1]]]), scores)
+    assert tracks.target.tolist() == [[1, 1]]  # type: ignore[union-attr]
+    assert tracks.prediction.tolist() == [[1, 0]]  # type: ignore[union-attr]
+    regression = make_tracks(Probe(np.zeros((2, 2))), np.array([[0.5], [-2.0]]))
+    assert regression.prediction.tolist() == [0.5, -2.0]  # type: ignore[union-attr]
+
+
+def test_a_loss_of_each_timestep_is_a_track() -> None:
+    probe = Probe(
+        np.zeros((1, 3)),
+        target=np.array([[1.0, 2.0, 3.0]]),
+        loss=lambda outputs, target: (outputs - target) ** 2,
+    )
+    tracks = make_tracks(probe, np.array([[1.0, 1.0, 1.0]]))
+    assert tracks.loss.tolist() == [[0, 1, 4]]  # type: ignore[union-attr]
+
+
+def test_a_dict_of_inputs_shows_the_first_with_a_time_axis() -> None:
+    tokens = np.array([[1, 2, 3]])
+    tracks = make_tracks(Probe({"lengths": np.array([3]), "tokens": tokens}), None)
+    assert tracks.input.tolist() == tokens.tolist()  # type: ignore[union-attr]
+    assert tracks.prediction is None
