@@ -1,0 +1,63 @@
+// What keys and buttons do to the selection.
+
+import { batch, effect, signal } from "@preact/signals";
+import { ALL_GATES, asked, type Place } from "./selection";
+import { activations, layerId, layerIds, position, steps, weights } from "./state";
+
+const PLAY_INTERVAL_MS = 350;
+
+export const playing = signal(false);
+
+export function chooseRun(run: string): void {
+  asked.run.value = run;
+}
+
+export function chooseLayer(id: string): void {
+  batch(() => {
+    asked.layer.value = id;
+    asked.call.value = 0;
+    asked.gate.value = ALL_GATES;
+    asked.pinned.value = null;
+  });
+}
+
+/** Goes up or down the list of layers, and stops at its ends. */
+export function moveLayer(by: number): void {
+  const next = layerIds.value[layerIds.value.indexOf(layerId.value) + by];
+  if (next !== undefined) chooseLayer(next);
+}
+
+/** The last step is remembered as "the last": it moves on while training does. */
+export function choosePosition(wanted: number): void {
+  const last = steps.value.length - 1;
+  const chosen = Math.max(0, Math.min(last, wanted));
+  asked.step.value = chosen >= last ? null : (steps.value[chosen] ?? null);
+}
+
+export function moveStep(by: number): void {
+  choosePosition(position.value + by);
+}
+
+export function togglePlay(): void {
+  if (!playing.value && position.value === steps.value.length - 1) choosePosition(0);
+  playing.value = !playing.value && steps.value.length > 1;
+}
+
+/** Moves from picture to picture while `playing`, but never past one that is still on its way. */
+export function startPlayer(): void {
+  effect(() => {
+    if (!playing.value) return undefined;
+    const timer = setInterval(() => {
+      if (activations.state.value.loading || weights.state.value.loading) return;
+      moveStep(1);
+      if (position.value === steps.value.length - 1) playing.value = false;
+    }, PLAY_INTERVAL_MS);
+    return () => clearInterval(timer);
+  });
+}
+
+export function pin(place: Place | null): void {
+  const old = asked.pinned.value;
+  const same = place && old && place.unit === old.unit && place.column === old.column && place.projected === old.projected;
+  asked.pinned.value = same ? null : place;
+}

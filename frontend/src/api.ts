@@ -1,0 +1,149 @@
+// The routes of the server, relative to the page: one function each, and the shape of its answer.
+
+import { decode, type Payload } from "./safetensors";
+
+export type Kind = "weights" | "activations";
+
+export interface KindSummary {
+  readonly last_step: number;
+  readonly calls: readonly number[];
+}
+
+export interface RunSummary {
+  /** TensorBoard's real run name; `name` is the short one, for display. */
+  readonly run: string;
+  readonly name: string;
+  readonly last_step: number;
+  /** Seconds since 1970. */
+  readonly last_wall_time: number;
+  readonly layers: readonly { readonly id: string; readonly kinds: Readonly<Partial<Record<Kind, KindSummary>>> }[];
+  readonly scalars: readonly { readonly run: string; readonly tag: string }[];
+}
+
+export interface Layer {
+  readonly id: string;
+  readonly cell: string;
+  readonly direction: string;
+  readonly gates: readonly string[];
+  readonly input_size: number;
+  readonly recurrent_size: number;
+  readonly units: number;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Training step, wall time in seconds, value. */
+export type ScalarPoint = readonly [number, number, number];
+
+export interface Health {
+  readonly layers: readonly { readonly layer: Layer }[];
+  readonly loss: readonly ScalarPoint[];
+}
+
+export interface Series {
+  readonly layer: Layer;
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  readonly record_columns: readonly string[];
+  /** How often was logged so far, of which the stacked steps are what was kept. */
+  readonly log_calls: number;
+  readonly omitted: readonly { readonly step: number; readonly reason: string }[];
+}
+
+export interface SnapshotEntry {
+  readonly step: number;
+  readonly wall_time: number;
+  readonly key: string;
+}
+
+export interface SnapshotList {
+  readonly snapshots: readonly SnapshotEntry[];
+  readonly first: SnapshotEntry | null;
+  readonly notes: readonly string[];
+}
+
+export interface WeightsHeader {
+  readonly step: number;
+  readonly layer: Layer;
+  /** True indices of what is kept: units, inputs, and rows of the recurrent kernel. */
+  readonly units: readonly number[];
+  readonly inputs: readonly number[];
+  readonly recurrent_inputs: readonly number[];
+}
+
+export interface ActivationsHeader {
+  readonly step: number;
+  readonly layer: Layer;
+  readonly units: readonly number[];
+  /** The same for the hidden state: components of the projection, where there is one. */
+  readonly hidden_units?: readonly number[];
+  /** Samples in the probe; fewer may be kept. */
+  readonly samples: number;
+  /** Timesteps of the sequence, and how many of them one column averages. */
+  readonly timesteps: number;
+  readonly block: number;
+  readonly sample_names: readonly string[] | null;
+  readonly time_labels: readonly (readonly string[])[] | null;
+}
+
+export function fetchRuns(signal: AbortSignal): Promise<readonly RunSummary[]> {
+  return json<{ runs: readonly RunSummary[] }>("runs", {}, signal).then(({ runs }) => runs);
+}
+
+export async function fetchHealth(run: string, signal: AbortSignal): Promise<Health> {
+  const health = await json<Health>("health", { run }, signal);
+  return { ...health, loss: health.loss.map(numericPoint) };
+}
+
+export async function fetchScalars(run: string, tag: string, signal: AbortSignal): Promise<readonly ScalarPoint[]> {
+  const points = await json<readonly ScalarPoint[]>("scalars", { run, tag }, signal);
+  return points.map(numericPoint);
+}
+
+export function fetchStatistics(run: string, layer: string, kind: Kind, call: number, signal: AbortSignal): Promise<Payload<Series>> {
+  return binary<Series>("statistics", { run, layer, kind, call: String(call) }, signal);
+}
+
+export function fetchSnapshots(run: string, layer: string, kind: Kind, call: number, signal: AbortSignal): Promise<SnapshotList> {
+  return json<SnapshotList>("snapshots", { run, layer, kind, call: String(call) }, signal);
+}
+
+export function fetchSnapshot<Header>(key: string, signal: AbortSignal): Promise<Payload<Header>> {
+  return binary<Header>("snapshot", { key }, signal);
+}
+
+async function json<Answer>(route: string, parameters: Record<string, string>, signal: AbortSignal): Promise<Answer> {
+  return (await (await request(route, parameters, signal)).json()) as Answer;
+}
+
+async function binary<Header>(route: string, parameters: Record<string, string>, signal: AbortSignal): Promise<Payload<Header>> {
+  return decode<Header>(await (await request(route, parameters, signal)).arrayBuffer());
+}
+
+/** The page's base is the plugin's own folder, behind any path prefix or proxy. */
+async function request(route: string, parameters: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  const query = new URLSearchParams(parameters).toString();
+  const response = await unlessUnreachable(fetch(`./${route}${query ? `?${query}` : ""}`, { signal }));
+  if (!response.ok) throw new Error(await failure(route, response));
+  return response;
+}
+
+async function unlessUnreachable(answer: Promise<Response>): Promise<Response> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Error("TensorBoard does not answer. Is it still running?", { cause: error });
+  }
+}
+
+/** The server's own sentence where it sent one. */
+async function failure(route: string, response: Response): Promise<string> {
+  const isText = response.headers.get("Content-Type")?.startsWith("text/plain");
+  const sentence = isText ? (await response.text()).trim() : "";
+  return sentence || `TensorBoard answered ${response.status} for "${route}"; its terminal may say why.`;
+}
+
+/** JSON has no NaN and no infinities; the server sends them as strings. */
+function numericPoint([step, wallTime, value]: ScalarPoint): ScalarPoint {
+  return [Number(step), Number(wallTime), Number(value)];
+}

@@ -1,0 +1,39 @@
+// Paints a matrix onto a canvas, one sharp rectangle per entry.
+
+import type { Matrix } from "./model/matrix";
+import { colourOf, type ColourScale } from "./palette";
+
+/** RGBA bytes with one pixel per entry; gaps are left transparent. */
+export function pixels(matrix: Matrix, scale: ColourScale): Uint8ClampedArray<ArrayBuffer> {
+  const bytes = new Uint8ClampedArray(4 * matrix.rows * matrix.columns);
+  matrix.values.forEach((value, index) => {
+    if (matrix.gaps?.[index % matrix.columns]) return;
+    bytes.set(colourOf(scale, value), 4 * index);
+    bytes[4 * index + 3] = 255;
+  });
+  return bytes;
+}
+
+/** Draws at the canvas's size on screen, in device pixels. Without a size, as in a hidden tab, it does nothing. */
+export function drawHeatmap(canvas: HTMLCanvasElement, matrix: Matrix, scale: ColourScale): void {
+  const { clientWidth, clientHeight } = canvas;
+  const context = canvas.getContext("2d");
+  if (!context || clientWidth === 0 || clientHeight === 0 || matrix.values.length === 0) return;
+  canvas.width = Math.round(clientWidth * devicePixelRatio);
+  canvas.height = Math.round(clientHeight * devicePixelRatio);
+  const entries = new OffscreenCanvas(matrix.columns, matrix.rows);
+  entries.getContext("2d")?.putImageData(new ImageData(pixels(matrix, scale), matrix.columns, matrix.rows), 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(entries, 0, 0, canvas.width, canvas.height);
+}
+
+export interface Cell {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** The entry under a place of the canvas given as shares 0..1 of its width and height. */
+export function cellAt(matrix: Matrix, x: number, y: number): Cell | null {
+  if (!(x >= 0 && x < 1 && y >= 0 && y < 1)) return null;
+  return { row: Math.floor(y * matrix.rows), column: Math.floor(x * matrix.columns) };
+}

@@ -1,0 +1,54 @@
+// What the surrounding TensorBoard tells this frame: its theme and its URL. It may be out of reach (another origin).
+
+import { signal, type ReadonlySignal } from "@preact/signals";
+import { parseHash, withSelection, type Selection } from "./model/address";
+import type { Theme } from "./palette";
+
+/** TensorBoard's own window, or this one where there is none or it is of another origin. */
+const host = reachable(window.parent) ? window.parent : window;
+
+/** Follows TensorBoard's switch, which does not reach `prefers-color-scheme`; alone, it follows that. */
+export function watchTheme(): ReadonlySignal<Theme> {
+  const preference = window.matchMedia("(prefers-color-scheme: dark)");
+  const read = (): Theme => {
+    const dark = host === window ? preference.matches : host.document.body.classList.contains("dark-mode");
+    return dark ? "dark" : "light";
+  };
+  const theme = signal(read());
+  const update = (): void => {
+    theme.value = read();
+  };
+  preference.addEventListener("change", update);
+  if (host !== window) new MutationObserver(update).observe(host.document.body, { attributeFilter: ["class"] });
+  return theme;
+}
+
+export function readSelection(): Selection {
+  return parseHash(host.location.hash);
+}
+
+/** Replaces the entry in the browser's history: going back leaves the tab instead of undoing each click. */
+export function writeSelection(selection: Selection): void {
+  // A whole URL, because a hash alone would be taken relative to the frame's <base>.
+  const url = new URL(host.location.href);
+  url.hash = withSelection(host.location.hash, selection);
+  if (url.href === host.location.href) return;
+  try {
+    host.history.replaceState(host.history.state, "", url.href);
+  } catch {
+    // Browsers limit how often per second; the next change writes again.
+  }
+}
+
+/** Calls back when somebody else changes the URL: a pasted link, or the back button. */
+export function watchSelection(changed: () => void): void {
+  host.addEventListener("hashchange", changed);
+}
+
+function reachable(other: Window): boolean {
+  try {
+    return other !== window && Boolean(other.document.body);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+// The module that TensorBoard imports: render() builds the page into its frame.
+
+import { effect } from "@preact/signals";
+import { render as renderInto } from "preact";
+import uplotStyle from "uplot/dist/uPlot.min.css?inline";
+import { startPlayer } from "./actions";
+import { listenToKeys } from "./keyboard";
+import { startReloading } from "./reloading";
+import { bindToUrl } from "./selection";
+import { startFetching } from "./state";
+import style from "./style.css?inline";
+import { theme } from "./theme";
+import { App } from "./views/App";
+
+export function render(): void {
+  document.documentElement.lang = "en";
+  document.title = "LSTM Gates";
+  const sheet = document.createElement("style");
+  sheet.textContent = uplotStyle + style;
+  document.head.append(sheet);
+  effect(() => {
+    document.documentElement.dataset.theme = theme.value;
+  });
+  bindToUrl();
+  startFetching();
+  startPlayer();
+  startReloading();
+  listenToKeys();
+  renderInto(<App />, document.body);
+}

@@ -1,0 +1,36 @@
+// The line above the scrubber: the loss in our own records, or the scalar that was chosen instead.
+
+import { computed } from "@preact/signals";
+import type { ScalarPoint } from "./api";
+import { alignedByTime, stepAxis } from "./model/axis";
+import { asked } from "./selection";
+import { health, scalar, steps } from "./state";
+
+interface Line {
+  readonly name: string;
+  readonly points: readonly ScalarPoint[];
+}
+
+/** Keras counts epochs in these tags, not training steps. */
+const EPOCH_TAG = /(^|\/)epoch_/;
+
+export const loss = computed<Line>(() => {
+  const own = health.state.value.value?.loss ?? [];
+  const name = asked.scalar.value;
+  if (!name) return { name: "loss", points: own };
+  const points = scalar.state.value.value ?? [];
+  return { name: name.tag, points: EPOCH_TAG.test(name.tag) ? alignedByTime(points, own) : points };
+});
+
+/** From a training step to its place 0..1, with room for all pictures and for the whole line. */
+export const axis = computed(() => {
+  const line = loss.value.points;
+  const first = Math.min(steps.value[0] ?? 0, line[0]?.[0] ?? Infinity);
+  const last = Math.max(steps.value.at(-1) ?? 0, line.at(-1)?.[0] ?? -Infinity);
+  return stepAxis(asked.axis.value, first, last);
+});
+
+export const drawn = computed(() => ({
+  places: loss.value.points.map(([step]) => axis.value(step)),
+  values: loss.value.points.map(([, , value]) => value),
+}));

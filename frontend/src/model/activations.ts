@@ -1,0 +1,112 @@
+// One sample of an activations snapshot, as the rows and tracks that the panel draws.
+
+import type { ActivationsHeader } from "../api";
+import type { Payload } from "../safetensors";
+import { activationRows, type Row } from "./gates";
+import { exact } from "./format";
+import { ascending, sampleGaps, sampleMatrix, valueAt, type Matrix } from "./matrix";
+import type { Records } from "./records";
+import { rowRange, trackRange, type Range } from "./scales";
+
+export interface ShownRow extends Row {
+  readonly matrix: Matrix;
+  readonly range: Range;
+  /** The true index of each row of the matrix. */
+  readonly indices: readonly number[];
+  /** Components of a projected hidden state are not units. */
+  readonly projected: boolean;
+}
+
+export interface Track {
+  readonly key: string;
+  readonly matrix: Matrix;
+  readonly range: Range;
+}
+
+export interface ShownSample {
+  readonly rows: readonly ShownRow[];
+  readonly tracks: readonly Track[];
+  /** What is one value for the whole sample: target and prediction of a classifier. */
+  readonly facts: readonly string[];
+  /** One per column where the probe named its timesteps. */
+  readonly labels: readonly string[] | null;
+  readonly columns: number;
+  readonly block: number;
+  readonly timesteps: number;
+}
+
+type Snapshot = Payload<ActivationsHeader>;
+
+const TRACKS = ["input", "target", "prediction", "loss"];
+
+export function shownSample(snapshot: Snapshot, sample: number, statistics: Records | undefined): ShownSample {
+  const { header, tensors } = snapshot;
+  const gaps = sampleGaps(tensors.get("mask"), sample);
+  const columns = tensors.get("mask")?.shape[1] ?? 0;
+  const rows = activationRows(header.layer, tensors.keys()).map((row) => shownRow(snapshot, row, sample, gaps, statistics));
+  return {
+    rows,
+    tracks: TRACKS.flatMap((key) => track(snapshot, key, sample, columns, gaps)),
+    facts: TRACKS.flatMap((key) => wholeSampleValue(snapshot, key, sample)),
+    labels: header.time_labels?.[sample] ?? null,
+    columns,
+    block: header.block,
+    timesteps: header.timesteps,
+  };
+}
+
+/** How many samples can be chosen. */
+export function keptSamples({ tensors }: Snapshot): number {
+  return tensors.get("mask")?.shape[0] ?? 0;
+}
+
+export function sampleName({ header }: Snapshot, sample: number): string {
+  return header.sample_names?.[sample] ?? `sample ${sample}`;
+}
+
+/** "timestep 38 “l”", or the timesteps that one column averages. */
+export function columnName(sample: ShownSample, column: number): string {
+  const first = column * sample.block;
+  const last = Math.min(first + sample.block, sample.timesteps) - 1;
+  const label = sample.labels?.[column];
+  const steps = last > first ? `mean of timesteps ${first}–${last}` : `timestep ${first}`;
+  return label === undefined || label === "" ? steps : `${steps} “${label}”`;
+}
+
+function shownRow(
+  { header, tensors }: Snapshot,
+  row: Row,
+  sample: number,
+  gaps: readonly boolean[] | undefined,
+  statistics: Records | undefined,
+): ShownRow {
+  const tensor = tensors.get(row.array);
+  if (!tensor) throw new Error(`The snapshot has no array "${row.array}".`);
+  const projected = row.array === "hidden_state" && header.layer.recurrent_size !== header.layer.units;
+  const own = (row.array === "hidden_state" ? header.hidden_units : undefined) ?? header.units;
+  const order = ascending(own);
+  const matrix = sampleMatrix(tensor, sample, order, gaps);
+  const range = rowRange(row, header.layer, matrix, statistics);
+  return { ...row, matrix, range, projected, indices: order.map((position) => own[position] ?? position) };
+}
+
+/** [samples, columns, features], or [samples, columns], which is one row. */
+function track({ tensors }: Snapshot, key: string, sample: number, columns: number, gaps?: readonly boolean[]): Track[] {
+  const tensor = tensors.get(`track/${key}`);
+  if (!tensor || tensor.shape.length < 2 || tensor.shape[1] !== columns) return [];
+  const features = tensor.shape[2] ?? 1;
+  const cube = { ...tensor, shape: [tensor.shape[0] ?? 0, columns, features] };
+  const matrix = sampleMatrix(cube, sample, Array.from({ length: features }, (_, feature) => feature), gaps);
+  return [{ key, matrix, range: trackRange(matrix) }];
+}
+
+function wholeSampleValue({ tensors }: Snapshot, key: string, sample: number): string[] {
+  const tensor = tensors.get(`track/${key}`);
+  const value = tensor?.shape.length === 1 ? tensor.values[sample] : undefined;
+  return value === undefined ? [] : [`${key} ${exact(value)}`];
+}
+
+/** The value of a row at a unit and a column; NaN where the row has no such unit. */
+export function valueAtUnit(row: ShownRow, unit: number, column: number): number {
+  return valueAt(row.matrix, row.indices.indexOf(unit), column);
+}

@@ -1,0 +1,24 @@
+// Training steps that can be chosen, and the picture that belongs to one.
+
+import { bisectRight } from "d3-array";
+
+/** All steps of several sorted lists, upwards, each once. */
+export function unionOfSteps(...lists: readonly (readonly number[])[]): number[] {
+  return Array.from(new Set(lists.flat())).sort((a, b) => a - b);
+}
+
+/** The position of the last step at or before `step`; the first where all are later, -1 for an empty list. */
+export function positionAt(steps: readonly number[], step: number): number {
+  return steps.length === 0 ? -1 : Math.max(0, bisectRight(steps as number[], step) - 1);
+}
+
+/** The position of the step next to a place on the axis, by `scale`'s own distances. */
+export function nearestPosition(steps: readonly number[], place: number, scale: (step: number) => number): number {
+  let best = -1;
+  let distance = Infinity;
+  steps.forEach((step, position) => {
+    const own = Math.abs(scale(step) - place);
+    if (own < distance) [best, distance] = [position, own];
+  });
+  return best;
+}

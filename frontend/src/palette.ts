@@ -1,0 +1,107 @@
+// The colours of numbers and of gates, in both themes. All scales are safe for colour-blind readers.
+
+import { interpolateViridis } from "d3-scale-chromatic";
+
+export type Theme = "light" | "dark";
+export type Ramp = "sequential" | "diverging" | "grey";
+
+export interface ColourScale {
+  readonly ramp: Ramp;
+  readonly low: number;
+  readonly high: number;
+  /** 256 colours from low to high, three bytes each. */
+  readonly table: Uint8Array;
+  /** The colour of NaN and the infinities. */
+  readonly missing: Rgb;
+}
+
+type Rgb = readonly [number, number, number];
+
+const ENTRIES = 256;
+
+const DIVERGING: Readonly<Record<Theme, readonly string[]>> = {
+  light: ["#08458f", "#5b95d0", "#f5f5f3", "#ee9a5a", "#b84300"],
+  dark: ["#8cc4ff", "#3f78b8", "#262626", "#b86c2e", "#ffb26b"],
+};
+const GREY: Readonly<Record<Theme, readonly string[]>> = {
+  light: ["#f1f1ef", "#2b2b2b"],
+  dark: ["#242424", "#ececec"],
+};
+const MISSING: Readonly<Record<Theme, string>> = { light: "#e5007e", dark: "#ff4fb3" };
+
+const GATES: Readonly<Record<string, string>> = {
+  forget: "#7cb342",
+  update: "#7cb342",
+  input: "#12b5cb",
+  reset: "#e52592",
+  candidate: "#9334e6",
+  output: "#f9ab00",
+};
+const OTHER_ROWS: Readonly<Record<Theme, string>> = { light: "#5f6368", dark: "#b0b3b8" };
+
+export function colourScale(ramp: Ramp, low: number, high: number, theme: Theme): ColourScale {
+  return { ramp, low, high, table: table(ramp, theme), missing: rgb(MISSING[theme]) };
+}
+
+/** The colour of a gate's name; the same for the same role in every cell. */
+export function gateColour(key: string, theme: Theme): string {
+  return GATES[key] ?? OTHER_ROWS[theme];
+}
+
+export function colourOf(scale: ColourScale, value: number): Rgb {
+  if (!Number.isFinite(value)) return scale.missing;
+  const at = 3 * entryOf(scale, value);
+  return [scale.table[at] ?? 0, scale.table[at + 1] ?? 0, scale.table[at + 2] ?? 0];
+}
+
+/** The colour bar as CSS. */
+export function gradient(ramp: Ramp, theme: Theme): string {
+  const colours = table(ramp, theme);
+  const stops = Array.from({ length: 9 }, (_, index) => {
+    const at = 3 * Math.round((index / 8) * (ENTRIES - 1));
+    return `rgb(${colours.slice(at, at + 3).join(",")})`;
+  });
+  return `linear-gradient(to right, ${stops.join(", ")})`;
+}
+
+export function missingColour(theme: Theme): string {
+  return MISSING[theme];
+}
+
+function entryOf({ low, high }: ColourScale, value: number): number {
+  const share = high > low ? (value - low) / (high - low) : 0.5;
+  return Math.round(Math.min(1, Math.max(0, share)) * (ENTRIES - 1));
+}
+
+const tables = new Map<string, Uint8Array>();
+
+function table(ramp: Ramp, theme: Theme): Uint8Array {
+  const key = `${ramp} ${theme}`;
+  const known = tables.get(key) ?? makeTable(ramp, theme);
+  tables.set(key, known);
+  return known;
+}
+
+function makeTable(ramp: Ramp, theme: Theme): Uint8Array {
+  const stops = (ramp === "diverging" ? DIVERGING : GREY)[theme].map(rgb);
+  const bytes = new Uint8Array(3 * ENTRIES);
+  for (let entry = 0; entry < ENTRIES; entry += 1) {
+    const share = entry / (ENTRIES - 1);
+    bytes.set(ramp === "sequential" ? rgb(interpolateViridis(share)) : between(stops, share), 3 * entry);
+  }
+  return bytes;
+}
+
+function between(stops: readonly Rgb[], share: number): Rgb {
+  const place = share * (stops.length - 1);
+  const index = Math.min(Math.floor(place), stops.length - 2);
+  const [from, to] = [stops[index], stops[index + 1]];
+  if (!from || !to) throw new Error("A ramp needs two colours.");
+  const mix = (channel: 0 | 1 | 2): number => Math.round(from[channel] + (to[channel] - from[channel]) * (place - index));
+  return [mix(0), mix(1), mix(2)];
+}
+
+function rgb(hex: string): Rgb {
+  const number = Number.parseInt(hex.slice(1), 16);
+  return [number >> 16, (number >> 8) & 0xff, number & 0xff];
+}

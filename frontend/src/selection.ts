@@ -1,0 +1,88 @@
+// The one selection that every panel shows, kept in the URL.
+
+import { batch, effect, signal } from "@preact/signals";
+import { readSelection, watchSelection, writeSelection } from "./host";
+import type { AxisKind } from "./model/axis";
+import type { Selection } from "./model/address";
+
+export type WeightsMode = "value" | "start" | "previous";
+
+/** A unit and a timestep, by true index. Components of a projected hidden state are not units. */
+export interface Place {
+  readonly unit: number;
+  readonly column: number;
+  readonly projected: boolean;
+}
+
+/** A scalar of the run or of one beside it; null: the loss in our own records. */
+export interface ScalarName {
+  readonly run: string;
+  readonly tag: string;
+}
+
+export const ALL_GATES = "all";
+
+/** What the user asked for. Empty or null: the first there is; for the step, the last one, also when it moves on. */
+export const asked = {
+  run: signal(""),
+  layer: signal(""),
+  call: signal(0),
+  sample: signal(0),
+  gate: signal(ALL_GATES),
+  step: signal<number | null>(null),
+  scalar: signal<ScalarName | null>(null),
+  axis: signal<AxisKind>("linear"),
+  weights: signal<WeightsMode>("value"),
+  weightsFolded: signal(false),
+  pinned: signal<Place | null>(null),
+};
+
+/** Reads the URL, and keeps it up to date from then on. */
+export function bindToUrl(): void {
+  restore(readSelection());
+  watchSelection(() => restore(readSelection()));
+  effect(() => writeSelection(serialised()));
+}
+
+function restore(selection: Selection): void {
+  batch(() => {
+    asked.run.value = selection.run ?? "";
+    asked.layer.value = selection.layer ?? "";
+    asked.call.value = wholeNumber(selection.call) ?? 0;
+    asked.sample.value = wholeNumber(selection.sample) ?? 0;
+    asked.gate.value = selection.gate ?? ALL_GATES;
+    asked.step.value = wholeNumber(selection.step);
+    asked.scalar.value = selection.scalar ? { run: selection.scalar_run ?? "", tag: selection.scalar } : null;
+    asked.axis.value = selection.axis === "log" ? "log" : "linear";
+    asked.weights.value = selection.weights === "start" || selection.weights === "previous" ? selection.weights : "value";
+    asked.weightsFolded.value = selection.weights === "folded";
+    asked.pinned.value = place(selection.cell);
+  });
+}
+
+/** Defaults are left out, so that the URL stays short. */
+function serialised(): Selection {
+  const pinned = asked.pinned.value;
+  return {
+    run: asked.run.value,
+    layer: asked.layer.value,
+    call: asked.call.value ? String(asked.call.value) : "",
+    sample: asked.sample.value ? String(asked.sample.value) : "",
+    gate: asked.gate.value === ALL_GATES ? "" : asked.gate.value,
+    step: asked.step.value === null ? "" : String(asked.step.value),
+    scalar: asked.scalar.value?.tag ?? "",
+    scalar_run: asked.scalar.value?.run ?? "",
+    axis: asked.axis.value === "log" ? "log" : "",
+    weights: asked.weightsFolded.value ? "folded" : asked.weights.value === "value" ? "" : asked.weights.value,
+    cell: pinned ? `${pinned.projected ? "h" : "u"}${pinned.unit}.${pinned.column}` : "",
+  };
+}
+
+function place(text: string | undefined): Place | null {
+  const match = /^([uh])(\d+)\.(\d+)$/.exec(text ?? "");
+  return match ? { projected: match[1] === "h", unit: Number(match[2]), column: Number(match[3]) } : null;
+}
+
+function wholeNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,169 @@
+// What is fetched for the selection: signals and the effects that keep them up to date.
+
+import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import * as api from "./api";
+import { records } from "./model/records";
+import { positionAt, unionOfSteps } from "./model/steps";
+import { layerTree, treeOrder } from "./model/tree";
+import { resource, type Resource } from "./resource";
+import type { Payload } from "./safetensors";
+import { asked } from "./selection";
+
+const KEPT_SNAPSHOTS = 80;
+
+/** Counts TensorBoard's reloads; whatever is fetched is fetched again when it rises. */
+export const generation = signal(0);
+
+export const runs = resource<readonly api.RunSummary[]>();
+export const health = resource<api.Health>();
+export const scalar = resource<readonly api.ScalarPoint[]>();
+export const statistics = perKind(() => resource<Payload<api.Series>>());
+export const snapshots = perKind(() => resource<api.SnapshotList>());
+export const activations = resource<Payload<api.ActivationsHeader>>();
+export const weights = resource<Payload<api.WeightsHeader>>();
+/** The weights that a change is measured from; nothing while values are shown. */
+export const weightsBefore = resource<Payload<api.WeightsHeader>>();
+
+export const run = computed(() => {
+  const list = runs.state.value.value ?? [];
+  const wanted = asked.run.value;
+  return list.find((one) => one.run === wanted) ?? list.find((one) => one.name === wanted) ?? list[0];
+});
+export const tree = computed(() => layerTree((run.value?.layers ?? []).map(({ id }) => id)));
+export const layerIds = computed(() => treeOrder(tree.value));
+export const layerId = computed(() => {
+  const ids = layerIds.value;
+  return ids.includes(asked.layer.value) ? asked.layer.value : (ids[0] ?? "");
+});
+export const calls = computed(() => {
+  const kinds = run.value?.layers.find(({ id }) => id === layerId.value)?.kinds;
+  return { activations: kinds?.activations?.calls ?? [], weights: kinds?.weights?.calls ?? [] };
+});
+export const call = computed(() => {
+  const known = calls.value.activations;
+  return known.includes(asked.call.value) ? asked.call.value : (known[0] ?? 0);
+});
+export const layer = computed(() => {
+  const layers = health.state.value.value?.layers ?? [];
+  return layers.find((entry) => entry.layer.id === layerId.value)?.layer;
+});
+
+export const series = perKind((kind) => {
+  const { state } = statistics[kind];
+  return computed(() => (state.value.value ? records(state.value.value) : undefined));
+});
+
+/** Each kind's pictures in the order of their steps, the first one among them. */
+const pictures = perKind((kind) => {
+  const { state } = snapshots[kind];
+  return computed(() => withFirst(state.value.value));
+});
+/** The steps that can be chosen: those with a picture of either kind. */
+export const steps = computed(() => {
+  const own = unionOfSteps(...Object.values(pictures).map((list) => list.value.map(({ step }) => step)));
+  return own.length > 0 ? own : unionOfSteps(...Object.values(series).map((one) => one.value?.steps ?? []));
+});
+export const position = computed(() => positionAt(steps.value, asked.step.value ?? Infinity));
+export const step = computed(() => steps.value[position.value]);
+
+/** The picture at the chosen step, or the last one before it. */
+export const picture = perKind((kind) => computed(() => pictureAt(pictures[kind].value, step.value)));
+export const previousWeights = computed(() => {
+  const list = pictures.weights.value;
+  return picture.weights.value && list[list.indexOf(picture.weights.value) - 1];
+});
+export const firstWeights = computed(() => pictures.weights.value[0]);
+
+/** Starts fetching; from then on each change of the selection fetches what it needs. */
+export function startFetching(): void {
+  effect(() => {
+    void generation.value;
+    runs.load("runs", api.fetchRuns);
+  });
+  effect(() => {
+    const name = runName.value;
+    void generation.value;
+    if (name) health.load(name, (abort) => api.fetchHealth(name, abort));
+  });
+  effect(() => {
+    const name = asked.scalar.value;
+    void generation.value;
+    if (name) scalar.load(JSON.stringify(name), (abort) => api.fetchScalars(name.run, name.tag, abort));
+    else scalar.clear();
+  });
+  followKind("activations", call);
+  followKind(
+    "weights",
+    computed(() => calls.value.weights[0] ?? 0),
+  );
+  followPicture(activations, picture.activations);
+  followPicture(weights, picture.weights);
+  followPicture(
+    weightsBefore,
+    computed(() => ({ value: undefined, start: firstWeights.value, previous: previousWeights.value })[asked.weights.value]),
+  );
+}
+
+/** A signal of its own, so that a reload that changes only steps does not count as another run. */
+const runName = computed(() => run.value?.run ?? "");
+
+function followKind(kind: api.Kind, chosenCall: ReadonlySignal<number>): void {
+  const written = computed(() => calls.value[kind].length > 0);
+  effect(() => {
+    const [name, id, number] = [runName.value, layerId.value, chosenCall.value];
+    void generation.value;
+    if (!written.value) {
+      statistics[kind].clear();
+      snapshots[kind].clear();
+      return;
+    }
+    const question = JSON.stringify([name, id, number]);
+    statistics[kind].load(question, (abort) => api.fetchStatistics(name, id, kind, number, abort));
+    snapshots[kind].load(question, (abort) => api.fetchSnapshots(name, id, kind, number, abort));
+  });
+}
+
+/** While the next picture of the same layer is on its way, the last one stays. */
+function followPicture<Header>(target: Resource<Payload<Header>>, entry: ReadonlySignal<api.SnapshotEntry | undefined>): void {
+  const subject = computed(() => JSON.stringify([runName.value, layerId.value, call.value]));
+  // By content: a reload makes new entries that are the same pictures.
+  const question = computed(() => (entry.value ? subject.value + JSON.stringify(entry.value) : ""));
+  let shown = "";
+  effect(() => {
+    const asking = question.value;
+    const wanted = entry.peek();
+    if (wanted) target.load(asking, (abort) => snapshot<Header>(wanted, abort), subject.peek() === shown);
+    else target.clear();
+    shown = subject.peek();
+  });
+}
+
+const kept = new Map<string, Payload<unknown>>();
+
+async function snapshot<Header>({ key, wall_time: wallTime }: api.SnapshotEntry, abort: AbortSignal): Promise<Payload<Header>> {
+  // A run that was restarted writes the same step again, at another time.
+  const name = `${key} ${wallTime}`;
+  const known = kept.get(name);
+  if (known) return known as Payload<Header>;
+  const fetched = await api.fetchSnapshot<Header>(key, abort);
+  kept.set(name, fetched);
+  const [oldest] = kept.keys();
+  if (kept.size > KEPT_SNAPSHOTS && oldest !== undefined) kept.delete(oldest);
+  return fetched;
+}
+
+function withFirst(list: api.SnapshotList | undefined): api.SnapshotEntry[] {
+  if (!list) return [];
+  const { first, snapshots: others } = list;
+  const missing = first && !others.some((one) => one.step === first.step);
+  return [...(missing ? [first] : []), ...others].sort((a, b) => a.step - b.step);
+}
+
+function pictureAt(list: readonly api.SnapshotEntry[], chosen: number | undefined): api.SnapshotEntry | undefined {
+  if (chosen === undefined) return undefined;
+  return list[positionAt(list.map((one) => one.step), chosen)];
+}
+
+function perKind<Value>(make: (kind: api.Kind) => Value): Readonly<Record<api.Kind, Value>> {
+  return { activations: make("activations"), weights: make("weights") };
+}

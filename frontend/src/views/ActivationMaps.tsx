@@ -1,0 +1,129 @@
+// The heatmaps of one sample on one time axis, with a cross-hair over all of them.
+
+import { useRef, useState } from "preact/hooks";
+import { pin } from "../actions";
+import type { Cell } from "../heatmap";
+import { columnName, valueAtUnit, type ShownRow, type ShownSample } from "../model/activations";
+import { exact } from "../model/format";
+import { heatmapHeight, heatmapsPerLine } from "../model/layout";
+import { countNotFinite } from "../model/matrix";
+import { ALL_GATES, asked, type Place } from "../selection";
+import { hovered } from "../shown";
+import { Heatmap, type Mark } from "./Heatmap";
+import { useFrameHeight, useWidth } from "./hooks";
+import { ColourBar, Swatch } from "./parts";
+import { PinnedValues } from "./PinnedValues";
+import { TimeAxis } from "./TimeAxis";
+import { Tooltip, type TooltipContent } from "./Tooltip";
+import { Tracks } from "./Tracks";
+
+/** What stays above and below the heatmaps in a frame that shows them without scrolling. */
+const ROOM_FOR_THE_REST = 300;
+const ROW_HEADER = 26;
+
+interface Props {
+  readonly sample: ShownSample;
+  readonly gate: string;
+}
+
+interface Pointer {
+  readonly x: number;
+  readonly y: number;
+  readonly key: string;
+}
+
+export function ActivationMaps({ sample, gate }: Props) {
+  const container = useRef<HTMLDivElement>(null);
+  const width = useWidth(container);
+  const frameHeight = useFrameHeight();
+  const [pointer, setPointer] = useState<Pointer | null>(null);
+  const rows = gate === ALL_GATES ? sample.rows : sample.rows.filter(({ key }) => key === gate);
+  const perLine = heatmapsPerLine(width, sample.columns, rows.length);
+  const lines = Math.ceil(rows.length / perLine);
+  const available = (frameHeight - ROOM_FOR_THE_REST) / lines - ROW_HEADER;
+  const place = hovered.value ?? asked.pinned.value;
+
+  function hover(row: ShownRow, cell: Cell | null, x: number, y: number): void {
+    hovered.value = cell && placeOf(row, cell);
+    setPointer(cell && { x, y, key: row.key });
+  }
+
+  return (
+    <>
+      {asked.pinned.value && <PinnedValues sample={sample} place={asked.pinned.value} />}
+      <div class="maps" ref={container} style={{ gridTemplateColumns: `repeat(${perLine}, minmax(0, 1fr))` }}>
+        {rows.slice(0, perLine).map((row, index) => (
+          <div key={row.key} class="above">
+            {index === 0 && <Tracks sample={sample} mark={place} />}
+            <TimeAxis sample={sample} />
+          </div>
+        ))}
+        {rows.map((row) => (
+          <figure key={row.key} class="map">
+            <figcaption>
+              <Swatch gate={row.key} />
+              <b>{row.name}</b>
+              <span class="meaning">{row.meaning}</span>
+              <NotFinite row={row} />
+              <ColourBar range={row.range} />
+            </figcaption>
+            <Heatmap
+              matrix={row.matrix}
+              range={row.range}
+              height={heatmapHeight(available, row.indices.length)}
+              label={`${row.name}, units by timesteps`}
+              testId={`map-${row.key}`}
+              mark={place && markOf(row, place)}
+              onHover={(cell, x, y) => hover(row, cell, x, y)}
+              onPick={(cell) => pin(placeOf(row, cell))}
+            />
+          </figure>
+        ))}
+      </div>
+      {pointer && hovered.value && (
+        <Tooltip content={contentAt(sample, hovered.value, pointer.key)} x={pointer.x} y={pointer.y} />
+      )}
+    </>
+  );
+}
+
+function NotFinite({ row }: { readonly row: ShownRow }) {
+  const number = countNotFinite(row.matrix);
+  return number === 0 ? null : <span class="not-finite">{number} NaN or infinite</span>;
+}
+
+function placeOf(row: ShownRow, cell: Cell): Place {
+  return { unit: row.indices[cell.row] ?? cell.row, column: cell.column, projected: row.projected };
+}
+
+function markOf(row: ShownRow, place: Place): Mark {
+  const index = row.projected === place.projected ? row.indices.indexOf(place.unit) : -1;
+  return { column: place.column, row: index < 0 ? undefined : index };
+}
+
+/** All gates and states of the unit at that timestep; `key` is the row under the pointer. */
+function contentAt(sample: ShownSample, place: Place, key: string): TooltipContent {
+  const what = place.projected ? "hidden state" : "unit";
+  const masked = sample.rows[0]?.matrix.gaps?.[place.column];
+  return {
+    title: `${what} ${place.unit} · ${columnName(sample, place.column)}`,
+    lines: masked
+      ? []
+      : sample.rows
+          .filter((row) => row.projected === place.projected)
+          .map((row) => ({
+            key: row.key,
+            name: row.name,
+            value: exact(valueAtUnit(row, place.unit, place.column), row.matrix.dtype),
+            current: row.key === key,
+          })),
+    more: masked ? ["This timestep was masked: the layer skipped it."] : trackLines(sample, place.column),
+  };
+}
+
+/** Tracks of one value per timestep. */
+function trackLines(sample: ShownSample, column: number): string[] {
+  return sample.tracks
+    .filter(({ matrix }) => matrix.rows === 1)
+    .map(({ key, matrix }) => `${key} ${exact(matrix.values[column] ?? NaN, matrix.dtype)}`);
+}

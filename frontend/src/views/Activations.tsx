@@ -1,0 +1,94 @@
+// The activations panel: what every gate and state did at each timestep of a sample.
+
+import { keptSamples, sampleName } from "../model/activations";
+import { count } from "../model/format";
+import { ALL_GATES, asked } from "../selection";
+import { gate, sampleIndex, shown, snapshot } from "../shown";
+import { activations, call, calls, snapshots, statistics, step } from "../state";
+import { ActivationMaps } from "./ActivationMaps";
+import { Notes, Panel, WhenReady } from "./Panel";
+import { Facts, Segmented, Select } from "./parts";
+
+const HELP =
+  "Each picture is one gate or state for one sample: a row is a unit, a column is a timestep, and the colour is the value. " +
+  "Hover for the exact values of all gates there; click to pin a cell and see it change over the training steps (Escape lets go).";
+
+export function Activations() {
+  return (
+    <Panel title="Activations" testId="activations" help={HELP} facts={<ShownFacts />} controls={<Controls />}>
+      {calls.value.activations.length === 0 ? (
+        <p class="empty">
+          No activations were logged for this layer. Give the callback a few samples to watch: <code>probe=x_val[:4]</code>.
+        </p>
+      ) : (
+        <WhenReady needs={[snapshots.activations, activations]}>
+          {() => shown.value && <ActivationMaps sample={shown.value} gate={gate.value} />}
+        </WhenReady>
+      )}
+      <Notes sentences={notes()} />
+    </Panel>
+  );
+}
+
+function ShownFacts() {
+  if (!snapshot.value || !shown.value) return null;
+  const { header } = snapshot.value;
+  const { units } = header.layer;
+  const kept = header.units.length;
+  return (
+    <Facts>
+      {[
+        `${sampleName(snapshot.value, sampleIndex.value)} (${sampleIndex.value + 1} of ${count(header.samples)})`,
+        ...shown.value.facts,
+        kept === units ? `all ${count(units)} units` : `${count(kept)} of ${count(units)} units`,
+        header.block > 1 ? `one column per ${header.block} timesteps` : "one column per timestep",
+        header.step !== step.value && `picture of step ${count(header.step)}`,
+      ]}
+    </Facts>
+  );
+}
+
+function Controls() {
+  const payload = snapshot.value;
+  if (!payload || !shown.value) return null;
+  const samples = Array.from({ length: keptSamples(payload) }, (_, sample) => sample);
+  return (
+    <>
+      {calls.value.activations.length > 1 && (
+        <Select
+          label="Call"
+          testId="call"
+          chosen={String(call.value)}
+          options={calls.value.activations.map((one) => ({ value: String(one), text: String(one) }))}
+          onChoose={(value) => (asked.call.value = Number(value))}
+        />
+      )}
+      {samples.length > 1 && (
+        <Select
+          label="Sample"
+          testId="sample"
+          chosen={String(sampleIndex.value)}
+          options={samples.map((sample) => ({ value: String(sample), text: sampleName(payload, sample) }))}
+          onChoose={(value) => (asked.sample.value = Number(value))}
+        />
+      )}
+      <Segmented
+        label="Gate"
+        testId="gate"
+        choices={[{ key: ALL_GATES, text: "all" }, ...shown.value.rows.map(({ key, name }) => ({ key, text: name }))]}
+        chosen={gate.value}
+        onChoose={(key) => (asked.gate.value = key)}
+      />
+    </>
+  );
+}
+
+function notes(): string[] {
+  const { value, error } = statistics.activations.state.value;
+  const omitted = value?.header.omitted ?? [];
+  return [
+    ...(snapshots.activations.state.value.value?.notes ?? []),
+    ...omitted.map(({ step: at, reason }) => `The numbers of step ${count(at)} are left out: ${reason}`),
+    ...(error ? [error] : []),
+  ];
+}

@@ -1,0 +1,32 @@
+// The labels of the time axis: the probe's own words, or the numbers of the timesteps.
+
+import { useRef } from "preact/hooks";
+import type { ShownSample } from "../model/activations";
+import { fittingLabels, numberLabels } from "../model/labels";
+import { useWidth } from "./hooks";
+
+/** Of the monospaced font below. */
+const CHARACTER_WIDTH = 6.05;
+const HEIGHT = 14;
+
+export function TimeAxis({ sample }: { readonly sample: ShownSample }) {
+  const container = useRef<HTMLDivElement>(null);
+  const width = useWidth(container);
+  const columnWidth = width / Math.max(sample.columns, 1);
+  const labels = sample.labels
+    ? fittingLabels(sample.labels, columnWidth, CHARACTER_WIDTH)
+    : numberLabels(sample.columns, sample.block, columnWidth, CHARACTER_WIDTH);
+  return (
+    <div class="time-axis" ref={container} data-testid="time-axis">
+      {width > 0 && (
+        <svg width={width} height={HEIGHT} aria-hidden="true">
+          {labels.map(({ column, text }) => (
+            <text key={column} x={(column + 0.5) * columnWidth} y={HEIGHT - 4} text-anchor="middle">
+              {text}
+            </text>
+          ))}
+        </svg>
+      )}
+    </div>
+  );
+}

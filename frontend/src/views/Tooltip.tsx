@@ -1,0 +1,50 @@
+// The exact values under the pointer.
+
+import { Swatch } from "./parts";
+
+export interface TooltipLine {
+  readonly key: string;
+  readonly name: string;
+  readonly value: string;
+  readonly current?: boolean;
+}
+
+export interface TooltipContent {
+  readonly title: string;
+  readonly lines: readonly TooltipLine[];
+  readonly more?: readonly string[];
+}
+
+interface Props {
+  readonly content: TooltipContent;
+  readonly x: number;
+  readonly y: number;
+}
+
+const WIDTH = 250;
+const DISTANCE = 16;
+
+export function Tooltip({ content, x, y }: Props) {
+  const height = 34 + 19 * (content.lines.length + (content.more?.length ?? 0));
+  const left = x + DISTANCE + WIDTH > window.innerWidth ? x - DISTANCE - WIDTH : x + DISTANCE;
+  const top = Math.max(4, Math.min(y + DISTANCE, window.innerHeight - height - 4));
+  return (
+    <div class="tooltip" role="status" style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px` }} data-testid="tooltip">
+      <strong data-testid="tooltip-title">{content.title}</strong>
+      <dl>
+        {content.lines.map(({ key, name, value, current }) => (
+          <div key={key} class={current ? "current" : ""}>
+            <dt>
+              <Swatch gate={key} />
+              {name}
+            </dt>
+            <dd data-testid={`tooltip-${key}`}>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {content.more?.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+    </div>
+  );
+}

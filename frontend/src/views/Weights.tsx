@@ -1,0 +1,106 @@
+// The weights panel: every gate's kernel, recurrent kernel, bias and more, and how they changed.
+
+import { count } from "../model/format";
+import { sameEntries } from "../model/weights";
+import { asked, type WeightsMode } from "../selection";
+import { calls, firstWeights, layer, picture, previousWeights, snapshots, step, weights, weightsBefore } from "../state";
+import { Notes, Panel, WhenReady } from "./Panel";
+import { Facts, Segmented } from "./parts";
+import { WeightMaps } from "./WeightMaps";
+
+const HELP =
+  "Each picture is one gate's part of the weights: a row is an input (below: a component of the previous hidden state), a column is a unit. " +
+  "The entries are exact, never averaged, so the change since the start or since the previous picture is exact too.";
+
+export function Weights() {
+  const folded = asked.weightsFolded.value;
+  return (
+    <Panel title="Weights" testId="weights" help={HELP} facts={folded ? null : <ShownFacts />} controls={<Controls />}>
+      {!folded && <Body />}
+    </Panel>
+  );
+}
+
+function Body() {
+  if (calls.value.weights.length === 0) return <p class="empty">No weights were logged for this layer.</p>;
+  const compared = asked.weights.value !== "value" && before() !== undefined;
+  return (
+    <>
+      <WhenReady needs={compared ? [snapshots.weights, weights, weightsBefore] : [snapshots.weights, weights]}>
+        {() => <Compared />}
+      </WhenReady>
+      <Notes sentences={snapshots.weights.state.value.value?.notes ?? []} />
+    </>
+  );
+}
+
+/** The picture that a change is measured from. */
+function before() {
+  return asked.weights.value === "start" ? firstWeights.value : previousWeights.value;
+}
+
+function Compared() {
+  const now = weights.state.value.value;
+  if (!now) return null;
+  if (asked.weights.value === "value") return <WeightMaps now={now} />;
+  const then = weightsBefore.state.value.value;
+  if (!then) return <p class="empty">{`The picture of step ${count(now.header.step)} is the first; there is none to compare with.`}</p>;
+  if (sameEntries(now.header, then.header)) return <WeightMaps now={now} before={then} />;
+  return (
+    <p class="empty">
+      {`The picture of step ${count(then.header.step)} is of a layer of another size, so there is no change to show.`}
+    </p>
+  );
+}
+
+function ShownFacts() {
+  const payload = weights.state.value.value;
+  if (!payload || !layer.value) return null;
+  const { header } = payload;
+  const shown = before();
+  return (
+    <Facts>
+      {[
+        share(header.units.length, header.layer.units, "units"),
+        share(header.inputs.length, header.layer.input_size, "inputs"),
+        "rows are inputs, columns are units",
+        asked.weights.value !== "value" && shown && `change since step ${count(shown.step)}`,
+        picture.weights.value?.step !== step.value && `picture of step ${count(header.step)}`,
+      ]}
+    </Facts>
+  );
+}
+
+function share(kept: number, all: number, word: string): string {
+  return kept === all ? `all ${count(all)} ${word}` : `${count(kept)} of ${count(all)} ${word}`;
+}
+
+function Controls() {
+  const folded = asked.weightsFolded.value;
+  return (
+    <>
+      {!folded && (
+        <Segmented<WeightsMode>
+          label="What the weights show"
+          testId="weights-mode"
+          choices={[
+            { key: "value", text: "value" },
+            { key: "start", text: "change since start" },
+            { key: "previous", text: "change since previous" },
+          ]}
+          chosen={asked.weights.value}
+          onChoose={(mode) => (asked.weights.value = mode)}
+        />
+      )}
+      <button
+        type="button"
+        class="fold"
+        aria-expanded={!folded}
+        data-testid="weights-fold"
+        onClick={() => (asked.weightsFolded.value = !folded)}
+      >
+        {folded ? "show" : "fold"}
+      </button>
+    </>
+  );
+}
