@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 from lstm_gates_plugin.frameworks import keras_compiled, keras_layers
 from lstm_gates_plugin.frameworks.keras_layers import Found
 from lstm_gates_plugin.frameworks.keras_recording import Recorder, TensorCall, to_numpy
-from lstm_gates_plugin.frameworks.keras_state import restored_random_state, restored_variables
+from lstm_gates_plugin.frameworks.keras_state import (
+    functions_inline,
+    restored_random_state,
+    restored_variables,
+)
 from lstm_gates_plugin.frameworks.recorded import Observation, RecordedCall
 from lstm_gates_plugin.layer import RecurrentLayer
 
@@ -51,10 +53,10 @@ def observe(
     kwargs = {**kwargs, "training": False}
     with restored_random_state():
         try:
-            calls, outputs = keras_compiled.run(model, found, layers, args, kwargs)
+            ran = keras_compiled.run(model, found, layers, args, kwargs)
         except Exception:
-            # Whatever went wrong: if it is the user's own error, running eagerly shows it best.
-            calls, outputs = _run_eagerly(model, found, args, kwargs)
+            ran = None  # whatever went wrong: if it is the user's own error, eagerly it shows best
+        calls, outputs = ran or _run_eagerly(model, found, args, kwargs)
     return Observation(
         layers,
         [call.to_numpy(layers[call.index], samples) for call in calls],
@@ -67,7 +69,7 @@ def _run_eagerly(
 ) -> tuple[list[TensorCall], Any]:
     recorder = Recorder()
     unrestored = [each.value for each in model.variables if not each.trainable]
-    with restored_variables(unrestored), _eager(), recorder.recording(model, found):
+    with restored_variables(unrestored), functions_inline(), recorder.recording(model, found):
         outputs = model(*args, **kwargs)
     return recorder.calls, outputs
 
@@ -97,7 +99,7 @@ def recording(model: Any) -> Iterator[Callable[[], Observation]]:
         calls: list[RecordedCall] = [call.to_numpy(layers[call.index]) for call in recorder.calls]
         return Observation(list(layers.values()), calls, None)
 
-    with _eager(), recorder.recording(model, found):
+    with functions_inline(), recorder.recording(model, found):
         yield observation
 
 
@@ -114,17 +116,3 @@ def _find(model: Any) -> list[Found]:
             "found in it or in the layers that it holds."
         )
     return found
-
-
-@contextlib.contextmanager
-def _eager() -> Iterator[None]:
-    """Run functions compiled by TensorFlow as plain Python until the end of the block."""
-    before = tf.config.functions_run_eagerly()
-    tf.config.run_functions_eagerly(True)
-    try:
-        with warnings.catch_warnings():
-            # That tf.data does not run eagerly is all the same here.
-            warnings.filterwarnings("ignore", message="Even though the .*run_functions_eagerly")
-            yield
-    finally:
-        tf.config.run_functions_eagerly(before)

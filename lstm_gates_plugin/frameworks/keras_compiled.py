@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from lstm_gates_plugin.frameworks.keras_layers import Found
 from lstm_gates_plugin.frameworks.keras_recording import NotRecordableError, Recorder, TensorCall
-from lstm_gates_plugin.frameworks.keras_state import restored_variables
+from lstm_gates_plugin.frameworks.keras_state import functions_inline, restored_variables
 from lstm_gates_plugin.layer import RecurrentLayer
 
 #: How many input shapes are kept for one model.
@@ -139,7 +139,8 @@ def _compile(
         return outputs, [each.tensors for each in recorder.calls]
 
     specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]
-    function = tf.function(call, autograph=False).get_concrete_function(*specs)
+    with functions_inline():  # those inside the model; this one is compiled all the same
+        function = tf.function(call, autograph=False).get_concrete_function(*specs)
     return _Compiled(function, recorder.calls, _written(function.graph))
 
 

@@ -169,6 +169,6 @@ def _tensors(states: Any) -> list[Any] | None:
     return [tf.convert_to_tensor(state) for state in keras.tree.flatten(states)]
 
 
-def to_numpy(tensor: Any) -> Array:
-    """A copy of a tensor as an array."""
-    return np.array(keras.ops.convert_to_numpy(tensor))
+def to_numpy(value: Any) -> Array:
+    """A copy of a tensor, or of what a model returns beside tensors, as an array."""
+    return np.array(value.numpy() if hasattr(value, "numpy") else value)

@@ -1,9 +1,10 @@
-"""Keras 3 on TensorFlow: leave everything as it was after running a model for a look inside."""
+"""Keras 3 on TensorFlow: what is set for a look inside a model, and set back afterwards."""
 
 from __future__ import annotations
 
 import contextlib
 import random
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -48,3 +49,20 @@ def restored_random_state() -> Iterator[None]:
                 seeds.setstate(seeds_before)
                 # A kernel made for one of these seeds would go on where it stopped.
                 context.context().clear_kernel_cache()
+
+
+@contextlib.contextmanager
+def functions_inline() -> Iterator[None]:
+    """Run every `tf.function` as the Python function that it was made of, to the end of the block.
+
+    What was compiled before would run without its layers' `call` being called.
+    """
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(True)
+    try:
+        with warnings.catch_warnings():
+            # That tf.data does not run eagerly is all the same here.
+            warnings.filterwarnings("ignore", message="Even though the .*run_functions_eagerly")
+            yield
+    finally:
+        tf.config.run_functions_eagerly(before)
