@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import importlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from lstm_gates_plugin.frameworks.recorded import Observation, to_traces
+from lstm_gates_plugin.frameworks.recorded import Observation, Observe, to_traces
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
 
@@ -98,7 +98,7 @@ def observe(
 class Recording:
     """What a model's recurrent layers did inside a `record` block."""
 
-    def __init__(self, observe: Callable[[], Observation]) -> None:
+    def __init__(self, observe: Observe) -> None:
         self._observe = observe
 
     def traces(self) -> list[GateTrace]:

@@ -56,6 +56,7 @@ class TensorCall:
             last_hidden_state=None if self.sequences else output,
             final_state=states("final_state"),
             group=self.group,
+            precision=_precision(layer),
         )
 
 
@@ -106,8 +107,8 @@ class Recorder:
             given = signature.bind(*args, **kwargs).arguments
             if given.get("training"):
                 raise ValueError(
-                    f"layer {found.id!r} was called with training=True inside record(). Gates are "
-                    "recorded in inference mode: take the training step outside of the block."
+                    f"layer {found.id!r} was called with training=True while gates are recorded, "
+                    "which is done in inference mode. Take training steps outside of record()."
                 )
             self.before_call(index)
             initial = given.get("initial_state")
@@ -116,11 +117,8 @@ class Recorder:
             initial = _tensors(initial)  # before the call, which sets the states of a stateful one
             result = call(*args, **kwargs)
             output, *states = result if layer.return_state else (result,)
-            if not states:
-                states = _tensors(layer.states) if layer.stateful else None
-            if states is None and layer.single_state and not layer.return_sequences:
-                states = [output]  # the hidden state is all the state there is
-            mask = keras.tree.flatten(given.get("mask"))
+            if not states and layer.stateful:
+                states = _tensors(layer.states)
             self.calls.append(
                 TensorCall(
                     index,
@@ -128,10 +126,10 @@ class Recorder:
                     layer.return_sequences,
                     {
                         "inputs": next(iter(given.values())),
-                        "mask": mask[0] if mask else None,
+                        "mask": keras.tree.flatten(given.get("mask"))[0],  # one for all inputs
                         "initial_state": initial,
                         "output": output,
-                        "final_state": states,
+                        "final_state": keras.tree.flatten(states) or None,
                     },
                 )
             )
@@ -150,6 +148,15 @@ class Recorder:
                 self._group = outer
 
         return grouped
+
+
+def _precision(layer: RecurrentLayer) -> str:
+    """What TensorFlow computes the layer in."""
+    dtype = str(layer.options["compute_dtype"])
+    tensor_float = tf.config.experimental.tensor_float_32_execution_enabled()
+    if dtype == "float32" and tensor_float and tf.config.list_logical_devices("GPU"):
+        return "tensorfloat32"
+    return dtype
 
 
 def _graph() -> Any:

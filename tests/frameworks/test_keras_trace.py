@@ -186,6 +186,19 @@ def test_calls_with_a_handed_on_state_are_one_sequence():
     np.testing.assert_allclose(stepped.hidden_state[:, -1], output, atol=1e-5)
 
 
+@pytest.mark.parametrize("sequences", [False, True])
+def test_a_gru_hands_on_its_state_as_its_output(sequences):
+    layer = layers.GRU(4, return_sequences=sequences)
+    layer.build((None, 5, 3))
+    x = batch()
+    with lg.record(layer) as recording:
+        output = layer(x[:, :2])
+        layer(x[:, 2:], initial_state=output[:, -1] if sequences else output)
+    (trace,) = recording.traces()
+    (whole,) = lg.trace(layer, x)
+    np.testing.assert_allclose(trace.hidden_state, whole.hidden_state, atol=1e-6)
+
+
 def test_encoder_and_decoder_with_dict_inputs():
     source, target = keras.Input((4, 3), name="source"), keras.Input((6, 2), name="target")
     _, *state = layers.LSTM(5, return_state=True, name="encoder")(source)
@@ -419,7 +432,7 @@ def test_record_refuses_a_training_step():
     model.compile("sgd", "mse")
     weights = model.get_weights()
     with (
-        pytest.raises(ValueError, match=r"'lstm_0' was called with training=True inside record"),
+        pytest.raises(ValueError, match=r"layer 'lstm_0' was called with training=True"),
         lg.record(model),
     ):
         model.fit(batch(), np.zeros((2, 2)), verbose=0)
@@ -518,3 +531,11 @@ def test_nan_weights_are_traced():
     assert np.isfinite(trace.gates["input"][0, 0])
     assert trace.mask.all()
     assert trace.difference == 0
+
+
+def test_another_backend_is_refused_by_name(monkeypatch):
+    model = small_model()
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    assert len(lg.recurrent_layers(model)) == 2
+    with pytest.raises(ValueError, match=r"Keras runs on 'jax' here.*only on 'tensorflow' so far"):
+        lg.trace(model, batch())
