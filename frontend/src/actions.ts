@@ -1,7 +1,7 @@
 // What keys and buttons do to the selection.
 
 import { batch, effect, signal } from "@preact/signals";
-import { ALL_GATES, asked, type Place } from "./selection";
+import { asked, type Place } from "./selection";
 import { activations, layerId, layerIds, position, steps, weights } from "./state";
 
 const PLAY_INTERVAL_MS = 350;
@@ -16,7 +16,6 @@ export function chooseLayer(id: string): void {
   batch(() => {
     asked.layer.value = id;
     asked.call.value = 0;
-    asked.gate.value = ALL_GATES;
     asked.pinned.value = null;
   });
 }

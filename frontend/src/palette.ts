@@ -33,7 +33,7 @@ const GATES: Readonly<Record<string, string>> = {
   forget: "#7cb342",
   update: "#7cb342",
   input: "#12b5cb",
-  reset: "#e52592",
+  reset: "#12b5cb",
   candidate: "#9334e6",
   output: "#f9ab00",
 };

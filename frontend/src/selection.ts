@@ -22,7 +22,7 @@ export interface ScalarName {
 
 export const ALL_GATES = "all";
 
-/** What the user asked for. Empty or null: the first there is; for the step, the last one, also when it moves on. */
+/** What the user asked for. Empty: what is chosen for them; for the step, null is the last one, also when it moves on. */
 export const asked = {
   run: signal(""),
   layer: signal(""),

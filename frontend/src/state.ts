@@ -1,6 +1,7 @@
 // What is fetched for the selection: signals and the effects that keep them up to date.
 
 import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import { greatest } from "d3-array";
 import * as api from "./api";
 import { records } from "./model/records";
 import { positionAt, unionOfSteps } from "./model/steps";
@@ -27,7 +28,7 @@ export const weightsBefore = resource<Payload<api.WeightsHeader>>();
 export const run = computed(() => {
   const list = runs.state.value.value ?? [];
   const wanted = asked.run.value;
-  return list.find((one) => one.run === wanted) ?? list.find((one) => one.name === wanted) ?? list[0];
+  return list.find((one) => one.run === wanted) ?? newest(list);
 });
 export const tree = computed(() => layerTree((run.value?.layers ?? []).map(({ id }) => id)));
 export const layerIds = computed(() => treeOrder(tree.value));
@@ -58,10 +59,13 @@ const pictures = perKind((kind) => {
   const { state } = snapshots[kind];
   return computed(() => withFirst(state.value.value));
 });
-/** The steps that can be chosen: those with a picture of either kind. */
+export const pictureSteps = computed(() =>
+  unionOfSteps(...Object.values(pictures).map((list) => list.value.map(({ step: at }) => at))),
+);
+/** The steps that can be chosen: those with a picture, or where no picture can be read, those with numbers. */
 export const steps = computed(() => {
-  const own = unionOfSteps(...Object.values(pictures).map((list) => list.value.map(({ step }) => step)));
-  return own.length > 0 ? own : unionOfSteps(...Object.values(series).map((one) => one.value?.steps ?? []));
+  if (pictureSteps.value.length > 0) return pictureSteps.value;
+  return unionOfSteps(...Object.values(series).map((one) => one.value?.steps ?? []));
 });
 export const position = computed(() => positionAt(steps.value, asked.step.value ?? Infinity));
 export const step = computed(() => steps.value[position.value]);
@@ -74,11 +78,20 @@ export const previousWeights = computed(() => {
 });
 export const firstWeights = computed(() => pictures.weights.value[0]);
 
+function newest(list: readonly api.RunSummary[]): api.RunSummary | undefined {
+  return greatest(list, (one) => one.last_wall_time);
+}
+
 /** Starts fetching; from then on each change of the selection fetches what it needs. */
 export function startFetching(): void {
   effect(() => {
     void generation.value;
     runs.load("runs", api.fetchRuns);
+  });
+  effect(() => {
+    // Into the URL, so that a link and a reload show the same, whatever comes later.
+    if (!asked.run.value) asked.run.value = runName.value;
+    if (!asked.layer.value) asked.layer.value = layerId.value;
   });
   effect(() => {
     const name = runName.value;

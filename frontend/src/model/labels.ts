@@ -3,21 +3,23 @@
 export interface AxisLabel {
   readonly column: number;
   readonly text: string;
+  /** Its middle, in pixels: below the middle of its column, unless it would hang over an end of the axis. */
+  readonly x: number;
 }
 
-const LONGEST = 14;
+const LONGEST = 20;
 
 /** Time labels from left to right, leaving out each that would run into its neighbour. */
 export function fittingLabels(labels: readonly string[], columnWidth: number, characterWidth: number): AxisLabel[] {
   const fitting: AxisLabel[] = [];
   let free = -Infinity;
   labels.forEach((label, column) => {
-    const text = shortened(visible(label));
-    const middle = (column + 0.5) * columnWidth;
-    const half = (textWidth(text) * characterWidth) / 2;
-    if (text === "" || middle - half < free) return;
-    fitting.push({ column, text });
-    free = middle + half + (labels.length > 1 && textWidth(text) > 1 ? characterWidth : 0);
+    const placed = place(shortened(visible(label)), column, labels.length, columnWidth, characterWidth);
+    const half = (textWidth(placed.text) * characterWidth) / 2;
+    if (placed.text === "" || placed.x - half < free) return;
+    fitting.push(placed);
+    // Words need a space between them; single characters stand as in running text.
+    free = placed.x + half + (textWidth(placed.text) > 1 ? characterWidth : 0);
   });
   return fitting;
 }
@@ -27,12 +29,21 @@ export function numberLabels(columns: number, block: number, columnWidth: number
   const longest = String(columns * block).length + 2;
   const every = roundDistance((longest * characterWidth) / columnWidth);
   const labels: AxisLabel[] = [];
-  for (let column = 0; column < columns; column += every) labels.push({ column, text: String(column * block) });
+  for (let column = 0; column < columns; column += every) {
+    labels.push(place(String(column * block), column, columns, columnWidth, characterWidth));
+  }
   return labels;
 }
 
-/** White space that would look like a missing label. */
-export function visible(label: string): string {
+function place(text: string, column: number, columns: number, columnWidth: number, characterWidth: number): AxisLabel {
+  const half = (textWidth(text) * characterWidth) / 2;
+  const middle = (column + 0.5) * columnWidth;
+  return { column, text, x: Math.max(half, Math.min(middle, columns * columnWidth - half)) };
+}
+
+/** A label of white space alone would look as if it were missing. */
+function visible(label: string): string {
+  if (label.trim() !== "") return label;
   return label.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
 }
 
@@ -49,5 +60,5 @@ function shortened(text: string): string {
 
 /** In character widths; East Asian characters and emoji take two. */
 function textWidth(text: string): number {
-  return Array.from(text).reduce((width, character) => width + ((character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1), 0);
+  return Array.from(text).reduce((width, character) => width + ((character.codePointAt(0) ?? 0) >= 0x2e80 ? 2 : 1), 0);
 }

@@ -3,7 +3,7 @@
 const LEAST_COLUMN_WIDTH = 280;
 const COMFORTABLE_CELL_WIDTH = 16;
 const LARGEST_CELL_HEIGHT = 26;
-const LEAST_HEIGHT = 56;
+const LEAST_HEIGHT = 48;
 
 /** Heatmaps side by side: several where the sequence is short, so that cells do not become stripes. */
 export function heatmapsPerLine(width: number, timesteps: number, rows: number): number {

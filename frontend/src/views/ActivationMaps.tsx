@@ -15,11 +15,13 @@ import { ColourBar, Swatch } from "./parts";
 import { PinnedValues } from "./PinnedValues";
 import { TimeAxis } from "./TimeAxis";
 import { Tooltip, type TooltipContent } from "./Tooltip";
-import { Tracks } from "./Tracks";
+import { Tracks, tracksHeight } from "./Tracks";
 
-/** What stays above and below the heatmaps in a frame that shows them without scrolling. */
-const ROOM_FOR_THE_REST = 300;
-const ROW_HEADER = 26;
+/** What stands above the heatmaps, so that a frame shows them without scrolling; tracks not counted. */
+const ROOM_ABOVE = 222;
+const ROOM_FOR_PINNED = 34;
+/** The line above each heatmap, and the gap. */
+const CAPTION = 24;
 
 interface Props {
   readonly sample: ShownSample;
@@ -40,7 +42,8 @@ export function ActivationMaps({ sample, gate }: Props) {
   const rows = gate === ALL_GATES ? sample.rows : sample.rows.filter(({ key }) => key === gate);
   const perLine = heatmapsPerLine(width, sample.columns, rows.length);
   const lines = Math.ceil(rows.length / perLine);
-  const available = (frameHeight - ROOM_FOR_THE_REST) / lines - ROW_HEADER;
+  const above = ROOM_ABOVE + tracksHeight(sample) + (asked.pinned.value ? ROOM_FOR_PINNED : 0);
+  const available = (frameHeight - above) / lines - CAPTION;
   const place = hovered.value ?? asked.pinned.value;
 
   function hover(row: ShownRow, cell: Cell | null, x: number, y: number): void {

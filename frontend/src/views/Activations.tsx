@@ -1,7 +1,7 @@
 // The activations panel: what every gate and state did at each timestep of a sample.
 
 import { keptSamples, sampleName } from "../model/activations";
-import { count } from "../model/format";
+import { count, plural } from "../model/format";
 import { ALL_GATES, asked } from "../selection";
 import { gate, sampleIndex, shown, snapshot } from "../shown";
 import { activations, call, calls, snapshots, statistics, step } from "../state";
@@ -36,40 +36,48 @@ function ShownFacts() {
   const { units } = header.layer;
   const kept = header.units.length;
   return (
-    <Facts>
-      {[
-        `${sampleName(snapshot.value, sampleIndex.value)} (${sampleIndex.value + 1} of ${count(header.samples)})`,
-        ...shown.value.facts,
-        kept === units ? `all ${count(units)} units` : `${count(kept)} of ${count(units)} units`,
-        header.block > 1 ? `one column per ${header.block} timesteps` : "one column per timestep",
-        header.step !== step.value && `picture of step ${count(header.step)}`,
-      ]}
-    </Facts>
+    <>
+      <SamplePicker />
+      <Facts>
+        {[
+          `of ${count(header.samples)}`,
+          ...shown.value.facts,
+          kept === units ? plural(units, "unit") : `${count(kept)} of ${plural(units, "unit")}`,
+          header.block > 1 && `one column per ${header.block} timesteps`,
+          header.step !== step.value && `picture of step ${count(header.step)}`,
+        ]}
+      </Facts>
+    </>
+  );
+}
+
+/** Only the samples that the picture has room for; the probe may have more. */
+function SamplePicker() {
+  const payload = snapshot.value;
+  if (!payload) return null;
+  const samples = Array.from({ length: keptSamples(payload) }, (_, sample) => sample);
+  return (
+    <Select
+      label="sample"
+      testId="sample"
+      chosen={String(sampleIndex.value)}
+      options={samples.map((sample) => ({ value: String(sample), text: sampleName(payload, sample) }))}
+      onChoose={(value) => (asked.sample.value = Number(value))}
+    />
   );
 }
 
 function Controls() {
-  const payload = snapshot.value;
-  if (!payload || !shown.value) return null;
-  const samples = Array.from({ length: keptSamples(payload) }, (_, sample) => sample);
+  if (!shown.value) return null;
   return (
     <>
       {calls.value.activations.length > 1 && (
         <Select
-          label="Call"
+          label="call"
           testId="call"
           chosen={String(call.value)}
           options={calls.value.activations.map((one) => ({ value: String(one), text: String(one) }))}
           onChoose={(value) => (asked.call.value = Number(value))}
-        />
-      )}
-      {samples.length > 1 && (
-        <Select
-          label="Sample"
-          testId="sample"
-          chosen={String(sampleIndex.value)}
-          options={samples.map((sample) => ({ value: String(sample), text: sampleName(payload, sample) }))}
-          onChoose={(value) => (asked.sample.value = Number(value))}
         />
       )}
       <Segmented

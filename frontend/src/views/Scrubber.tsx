@@ -4,10 +4,10 @@ import { useRef } from "preact/hooks";
 import { choosePosition, playing, togglePlay } from "../actions";
 import { axis, drawn, loss } from "../line";
 import type { AxisKind } from "../model/axis";
-import { count, short } from "../model/format";
+import { count, plural, short } from "../model/format";
 import { nearestPosition } from "../model/steps";
 import { asked } from "../selection";
-import { position, series, snapshots, step, steps } from "../state";
+import { pictureSteps, position, series, step, steps } from "../state";
 import { LineChart } from "./LineChart";
 import { Facts, Segmented } from "./parts";
 import { ScalarPicker } from "./ScalarPicker";
@@ -104,13 +104,12 @@ function Slider() {
 
 function StepFacts() {
   const statistics = series.activations.value ?? series.weights.value;
-  const lists = [snapshots.activations, snapshots.weights].map(({ state }) => state.value.value?.snapshots.length ?? 0);
   return (
     <p data-testid="step-facts">
       <Facts>
         {[
           <b key="step" data-testid="step">{`training step ${count(step.value ?? 0)}`}</b>,
-          `pictures at ${count(Math.max(steps.value.length, ...lists))} steps`,
+          `pictures at ${plural(pictureSteps.value.length, "step")}`,
           statistics && `numbers at ${count(statistics.steps.length)} of ${count(statistics.header.log_calls)}`,
         ]}
       </Facts>
@@ -121,12 +120,7 @@ function StepFacts() {
 /** Which line is drawn, and its value at the chosen step. */
 function Readout() {
   const { points } = loss.value;
-  const at = nearestPosition(
-    points.map(([one]) => one),
-    step.value ?? 0,
-    (one) => one,
-  );
-  const value = points[at]?.[2];
+  const value = points.findLast(([at]) => at <= (step.value ?? 0))?.[2];
   return (
     <div class="readout">
       <ScalarPicker />

@@ -20,8 +20,8 @@ export function TimeAxis({ sample }: { readonly sample: ShownSample }) {
     <div class="time-axis" ref={container} data-testid="time-axis">
       {width > 0 && (
         <svg width={width} height={HEIGHT} aria-hidden="true">
-          {labels.map(({ column, text }) => (
-            <text key={column} x={(column + 0.5) * columnWidth} y={HEIGHT - 4} text-anchor="middle">
+          {labels.map(({ column, text, x }) => (
+            <text key={column} x={x} y={HEIGHT - 4} text-anchor="middle">
               {text}
             </text>
           ))}

@@ -4,15 +4,16 @@ import { useState } from "preact/hooks";
 import type { Cell } from "../heatmap";
 import { columnName, type ShownSample, type Track } from "../model/activations";
 import { exact } from "../model/format";
-import { valueAt } from "../model/matrix";
+import { valueAt, type Matrix } from "../model/matrix";
 import type { Place } from "../selection";
 import { Heatmap } from "./Heatmap";
 import { ColourBar } from "./parts";
 import { Tooltip } from "./Tooltip";
 
-const ROW_HEIGHT = 8;
-const TALLEST = 64;
-const SINGLE_ROW = 12;
+const CAPTION = 14;
+const SINGLE_ROW = 9;
+const FEATURE = 6;
+const TALLEST = 48;
 
 interface Props {
   readonly sample: ShownSample;
@@ -29,6 +30,15 @@ export function Tracks({ sample, mark }: Props) {
   );
 }
 
+/** The room that all tracks of a sample take. */
+export function tracksHeight(sample: ShownSample): number {
+  return sample.tracks.reduce((sum, { matrix }) => sum + CAPTION + heightOf(matrix), 0);
+}
+
+function heightOf({ rows }: Matrix): number {
+  return rows === 1 ? SINGLE_ROW : Math.max(rows, Math.min(TALLEST, rows * FEATURE));
+}
+
 function TrackMap({ track, sample, mark }: Props & { readonly track: Track }) {
   const [pointer, setPointer] = useState<{ cell: Cell; x: number; y: number } | null>(null);
   const { key, matrix, range } = track;
@@ -42,7 +52,7 @@ function TrackMap({ track, sample, mark }: Props & { readonly track: Track }) {
       <Heatmap
         matrix={matrix}
         range={range}
-        height={matrix.rows === 1 ? SINGLE_ROW : Math.min(TALLEST, Math.max(matrix.rows, matrix.rows * ROW_HEIGHT))}
+        height={heightOf(matrix)}
         label={`${key}, features by timesteps`}
         testId={`track-${key}`}
         mark={mark && { column: mark.column }}

@@ -13,7 +13,7 @@ import { ALL_GATES, asked } from "../selection";
 import { series } from "../state";
 import { Heatmap } from "./Heatmap";
 import { useWidth } from "./hooks";
-import { ColourBar, Swatch } from "./parts";
+import { ColourBar, Facts, Swatch } from "./parts";
 import { Tooltip, type TooltipContent } from "./Tooltip";
 
 const GAP = 18;
@@ -48,7 +48,7 @@ export function WeightMaps({ now, before }: Props) {
 
   return (
     <>
-      <div class="weights" ref={container} style={{ gridTemplateColumns: `repeat(${drawn.length}, minmax(0, 1fr))`, columnGap: GAP }}>
+      <div class="weights" ref={container} style={{ gridTemplateColumns: `repeat(${drawn.length}, minmax(0, 1fr))`, columnGap: `${GAP}px` }}>
         {drawn.map((column) => (
           <div key={column.key} data-testid={`weights-${column.key}`}>
             <h3>
@@ -77,7 +77,12 @@ export function WeightMaps({ now, before }: Props) {
       </div>
       <p class="shared-range">
         <ColourBar range={range} />
-        {before ? "shared over gates, at this step (99th percentile)" : "shared over gates and all steps (99th percentile)"}
+        <Facts>
+          {[
+            before ? "one range for all gates, at this step (99th percentile)" : "one range for all gates and steps (99th percentile)",
+            "rows are inputs, columns are units",
+          ]}
+        </Facts>
       </p>
       {pointer && <Tooltip content={contentAt(columns, pointer, now, before)} x={pointer.x} y={pointer.y} />}
     </>

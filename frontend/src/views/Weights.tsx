@@ -1,6 +1,6 @@
 // The weights panel: every gate's kernel, recurrent kernel, bias and more, and how they changed.
 
-import { count } from "../model/format";
+import { count, plural } from "../model/format";
 import { sameEntries } from "../model/weights";
 import { asked, type WeightsMode } from "../selection";
 import { calls, firstWeights, layer, picture, previousWeights, snapshots, step, weights, weightsBefore } from "../state";
@@ -61,9 +61,8 @@ function ShownFacts() {
   return (
     <Facts>
       {[
-        share(header.units.length, header.layer.units, "units"),
-        share(header.inputs.length, header.layer.input_size, "inputs"),
-        "rows are inputs, columns are units",
+        share(header.units.length, header.layer.units, "unit"),
+        share(header.inputs.length, header.layer.input_size, "input"),
         asked.weights.value !== "value" && shown && `change since step ${count(shown.step)}`,
         picture.weights.value?.step !== step.value && `picture of step ${count(header.step)}`,
       ]}
@@ -72,7 +71,7 @@ function ShownFacts() {
 }
 
 function share(kept: number, all: number, word: string): string {
-  return kept === all ? `all ${count(all)} ${word}` : `${count(kept)} of ${count(all)} ${word}`;
+  return kept === all ? plural(all, word) : `${count(kept)} of ${plural(all, word)}`;
 }
 
 function Controls() {
