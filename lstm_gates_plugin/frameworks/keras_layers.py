@@ -37,7 +37,7 @@ import keras
 import numpy as np
 
 from lstm_gates_plugin.cells.activations import ACTIVATIONS
-from lstm_gates_plugin.fused import Array, frozen
+from lstm_gates_plugin.fused import Array, frozen, to_array
 from lstm_gates_plugin.layer import Direction, RecurrentLayer
 
 # Where Keras itself keeps sub-layers and weights, beside the attributes that the user set.
@@ -62,14 +62,14 @@ def find(model: Any) -> list[Found]:
     Raises:
         ValueError: the model is not built, so that there are no weights yet.
     """
-    found, others = _walk(model)
-    built = [each for each in found if each.layer.built and _is_built(each.layer.cell)]
+    found = _walk(model)
+    built = [each for each in found if each.layer.built and getattr(each.layer.cell, "built", True)]
     missing = [each.id for each in found if each not in built]
-    if (missing and not built) or not (found or others or model.built):
-        names = f" ({', '.join(missing)})" if missing else ""
+    if not built and (missing or not model.built):
+        which = f"its recurrent layers ({', '.join(missing)})" if missing else "its layers"
         raise ValueError(
-            f"the model {model.name!r} is not built yet, so its recurrent layers{names} have no "
-            "weights. Call it once on a batch, or give its input shape with keras.Input or build()."
+            f"the model {model.name!r} is not built yet, so {which} have no weights. Call it once "
+            "on a batch, or give its input shape with keras.Input or build()."
         )
     if missing:
         warnings.warn(
@@ -80,12 +80,8 @@ def find(model: Any) -> list[Found]:
     return built
 
 
-def _is_built(cell: Any) -> bool:
-    return bool(getattr(cell, "built", True))
-
-
-def _walk(model: Any) -> tuple[list[Found], int]:
-    """The recurrent layers in or under a model, and how many other layers there are."""
+def _walk(model: Any) -> list[Found]:
+    """The recurrent layers in or under a model, whether they have weights or not."""
     found: dict[int, Found] = {}
     ids: Counter[str] = Counter()
     visited: set[int] = set()
@@ -108,7 +104,7 @@ def _walk(model: Any) -> tuple[list[Found], int]:
 
     is_layer = isinstance(model, (keras.layers.RNN, keras.layers.Bidirectional))
     visit(model, (_component(model, None, 0),) if is_layer else ())
-    return list(found.values()), len(visited) - len(found) - 1
+    return list(found.values())
 
 
 def children(parent: Any) -> Iterator[tuple[str, Any]]:
@@ -184,7 +180,8 @@ def read(found: Found) -> RecurrentLayer:
         recurrent_bias=recurrent_bias,
         reset_after=reset_after,
         options=options,
-        **names,  # type: ignore[arg-type]
+        activation=names["activation"],
+        recurrent_activation=names.get("recurrent_activation", "sigmoid"),
     )
     return replace(built, _functions=functions)
 
@@ -233,7 +230,9 @@ def _value(variable: Any) -> Array:
 def _read_unknown(found: Found, options: dict[str, Any]) -> RecurrentLayer:
     """A layer whose cell is not one of ours: weights by their own names, no gates."""
     layer = found.layer
-    weights = {name: frozen(_value(weight)) for name, weight in _named_weights(layer.cell)}
+    weights = {
+        name: frozen(to_array(_value(weight))) for name, weight in _named_weights(layer.cell)
+    }
     shape = layer.get_build_config() or {}
     shape = shape.get("input_shape") or shape.get("sequences_shape") or (0,)
     sizes = keras.tree.flatten(layer.cell.state_size)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import keras
+import tensorflow as tf
 
 from lstm_gates_plugin.frameworks import keras_compiled, keras_layers
 from lstm_gates_plugin.frameworks.keras_layers import Found
@@ -38,7 +39,11 @@ def observe(
         args: what the model is called with.
         kwargs: the same, by name.
         samples: how many rows to record at most; the model runs on all of them.
+
+    Raises:
+        ValueError: TensorFlow is building a graph.
     """
+    _refuse_graphs()
     layers = [keras_layers.read(each) for each in found]
     with restored_random_state():
         try:
@@ -71,7 +76,11 @@ def recording(model: Any, found: Sequence[Found]) -> Iterator[Observe]:
 
     Yields:
         a function that returns what was recorded so far; its `outputs` are `None`.
+
+    Raises:
+        ValueError: TensorFlow is building a graph.
     """
+    _refuse_graphs()
     layers: dict[int, RecurrentLayer] = {}
 
     def read_weights(index: int) -> None:
@@ -86,3 +95,11 @@ def recording(model: Any, found: Sequence[Found]) -> Iterator[Observe]:
 
     with functions_inline(), recorder.recording(model, found):
         yield observe
+
+
+def _refuse_graphs() -> None:
+    if not tf.executing_eagerly():
+        raise ValueError(
+            "gates cannot be recorded while TensorFlow builds a graph, which has no values yet. "
+            "Log and trace outside of functions that are decorated with tf.function."
+        )

@@ -252,6 +252,16 @@ def test_a_layer_that_was_never_called_is_named():
         assert [layer.id for layer in lg.recurrent_layers(model)] == ["used"]
 
 
+@pytest.mark.parametrize("name", ["two words", "<img onerror=x>", "энкодер", "a%20#1"])
+def test_any_name_is_the_id(name):
+    assert lg.recurrent_layers(sequential(lstm(name=name)))[0].id == name
+
+
+def test_an_unbuilt_model_without_recurrent_layers_says_so():
+    with pytest.raises(ValueError, match="is not built yet, so its layers have no weights"):
+        lg.recurrent_layers(keras.Sequential([layers.Dense(2)]))
+
+
 def test_a_built_model_without_recurrent_layers_has_none():
     model = keras.Sequential([keras.Input((3,)), layers.Dense(2)])
     assert lg.recurrent_layers(model) == []

@@ -533,6 +533,18 @@ def test_nan_weights_are_traced():
     assert trace.difference == 0
 
 
+def test_inside_a_graph():
+    model = small_model()
+
+    @tf.function
+    def step(x):
+        with pytest.raises(ValueError, match="while TensorFlow builds a graph"):
+            lg.trace(model, x)
+        return model(x)
+
+    step(batch())
+
+
 def test_another_backend_is_refused_by_name(monkeypatch):
     model = small_model()
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
