@@ -53,8 +53,9 @@ def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
         **kwargs: the same, by name.
 
     Returns:
-        One trace per call of a layer, in the order of the calls. Calls that go on from the state in
-        which the layer's previous call ended are one trace.
+        One trace per call of a layer, in the order in which the framework makes the calls: a
+        functional Keras model has an order of its own, which need not be that of your script.
+        Calls that go on from the state in which the layer's previous call ended are one trace.
 
     Raises:
         TypeError: the model is of no framework that is known here.
