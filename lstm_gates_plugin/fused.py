@@ -91,7 +91,7 @@ def count_units(
             f"must have the shape (input_size, {columns}), and {kernel.shape} was given."
             + _transpose_hint("kernel", kernel.shape[0] == columns)
         )
-    units = columns // gates
+    units: int = columns // gates
     if projection is not None and projection.shape[0] != units:
         raise ValueError(
             f"the projection must have the shape ({units}, recurrent_size), and "
