@@ -17,7 +17,6 @@ GRID = 40
 
 _WHOLE_UP_TO_UNITS = 64
 _HEADER_ALLOWANCE = 3 * 1024
-_MATRICES = ("kernel", "recurrent_kernel", "projection", "weights")
 
 Entries = Mapping[str, np.ndarray]
 
@@ -143,5 +142,6 @@ def _change(since: str, before: np.ndarray | None, now: np.ndarray) -> dict[str,
 
 
 def _spectral_norm(name: str, values: np.ndarray) -> dict[str, float]:
-    is_matrix = name.split("/")[0] in _MATRICES and values.ndim == 2
-    return {"spectral_norm": statistics.spectral_norm(values)} if is_matrix else {}
+    """Of recurrent kernels alone: they are what is applied again at every timestep."""
+    is_recurrent = name.startswith("recurrent_kernel/")
+    return {"spectral_norm": statistics.spectral_norm(values)} if is_recurrent else {}

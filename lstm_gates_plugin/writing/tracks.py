@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -32,15 +33,15 @@ def make_tracks(probe: Probe, outputs: Any) -> Tracks:
     )
 
 
-def _first_array(values: list[Any]) -> np.ndarray | None:
-    """The first input with a batch and a time axis."""
+def _first_array(values: Iterable[Any]) -> np.ndarray | None:
+    """The first input with a batch and a time axis, also within dicts and lists of inputs."""
     for value in values:
-        items = list(value.values()) if isinstance(value, dict) else value
-        if isinstance(items, (list, tuple)) and items and not np.isscalar(items[0]):
-            found = _first_array(list(items)) if np.ndim(items[0]) >= 2 else None
-            if found is not None:
-                return found
-        array = _array(items)
+        if isinstance(value, dict):
+            array = _first_array(value.values())
+        else:
+            array = _array(value)
+            if array is None and isinstance(value, (list, tuple)):
+                array = _first_array(value)
         if array is not None and array.ndim in (2, 3):
             return array
     return None
