@@ -17,8 +17,11 @@ BIN := $(VENV)/bin
 RUN := logs/digits
 PAGE_SOURCES := $(shell find frontend -type f -not -path '*/node_modules/*' 2>/dev/null)
 # Of pip's many lines, the ones that show that it is at work.
-SHORT_PIP := awk '/^ *(Downloading|Using cached) / { print "    " $$1, $$2, $$3, $$4; fflush() } \
+SHORT_PIP := awk '/^ *(Downloading|Using cached) / { split($$2, part, "-"); \
+	print "    " part[1], part[2], $$3, $$4; fflush() } \
 	/^Installing collected/ { print "    unpacking"; fflush() }'
+# TensorFlow's notes on the hardware, which no log level of its own holds back, and pip's advice.
+QUIETLY := 2> >(grep --line-buffered -vE '^(WARNING: |[IE]0000 )' >&2)
 
 help:
 	@sed -n 's/^#   /  /p' Makefile
@@ -28,9 +31,9 @@ demo: $(VENV)/.installed-demo
 	    || { echo "Port $(PORT) is in use; choose another one: make demo PORT=$$(($(PORT) + 1))"; exit 1; }
 	@echo "Training two LSTM layers on handwritten digits; what their gates do goes to $(RUN)."
 	@rm -rf $(RUN)
-	@TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python demo/digits.py --logdir $(RUN)
+	@TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python demo/digits.py --logdir $(RUN) $(QUIETLY)
 	@echo "Starting TensorBoard; in a few seconds: http://localhost:$(PORT)/#lstm_gates  (Ctrl-C ends it)"
-	@TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/tensorboard --logdir $(dir $(RUN)) --port $(PORT)
+	@TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/tensorboard --logdir $(dir $(RUN)) --port $(PORT) $(QUIETLY)
 
 test: $(VENV)/.installed-test frontend/node_modules/.package-lock.json
 	@$(BIN)/python tests/run_all.py
@@ -55,7 +58,7 @@ $(BIN)/python:
 $(VENV)/.installed-%: pyproject.toml constraints.txt hatch_build.py $(PAGE_SOURCES) | $(BIN)/python
 	@echo "Building the tab's page and installing the package with what '$*' needs (minutes the first time)"
 	@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
-	    -c constraints.txt -e '.[$*]' | $(SHORT_PIP)
+	    --no-compile -c constraints.txt -e '.[$*]' $(QUIETLY) | $(SHORT_PIP)
 	@touch $@
 
 # The build of the package leaves these in place; here for when they have been removed since.

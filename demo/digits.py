@@ -4,7 +4,7 @@
     tensorboard --logdir logs                      # then open the tab LSTM Gates
 
 A digit is an image of 8 x 8 pixels, here a sequence of 64 timesteps: row by row from the top, each
-row from the left. A minute or two on two cores.
+row from the left. About a minute on two cores.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 import lstm_gates_plugin as lg
 
 UNITS = 32
-BATCH_SIZE = 32
+BATCH_SIZE = 64
 PIXELS = [f"row {row}, column {column}" for row in range(8) for column in range(8)]
 
 

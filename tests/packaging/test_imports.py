@@ -43,11 +43,6 @@ def test_the_loader_imports_nothing_but_base_plugin() -> None:
     assert not_of_python(loaded) == ours
 
 
-def test_the_package_imports_no_framework_and_no_tensorboard() -> None:
-    loaded = modules_after("import lstm_gates_plugin")
-    assert not_of_python(loaded) == {"lstm_gates_plugin"}
-
-
 def test_no_module_imports_pkg_resources() -> None:
     assert "pkg_resources" not in modules_after(IMPORT_ALL.format(leave_out="()"))
 
