@@ -45,6 +45,12 @@ export function watchSelection(changed: () => void): void {
   host.addEventListener("hashchange", changed);
 }
 
+/** Keys go to this frame from the start, unless something in TensorBoard has them: a tab that was just clicked. */
+export function takeFocus(): void {
+  const focused = host.document.activeElement;
+  if (host !== window && (!focused || focused === host.document.body)) window.focus();
+}
+
 function reachable(other: Window): boolean {
   try {
     return other !== window && Boolean(other.document.body);

@@ -1,6 +1,7 @@
 // Keys that work anywhere on the page, unless the focused control needs them itself.
 
 import { choosePosition, moveLayer, moveStep, pin, togglePlay } from "./actions";
+import { takeFocus } from "./host";
 import { steps } from "./state";
 
 const ACTIONS: Readonly<Record<string, () => void>> = {
@@ -15,6 +16,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
 };
 
 export function listenToKeys(): void {
+  takeFocus();
   document.addEventListener("keydown", (event) => {
     const action = ACTIONS[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || isTaken(event)) return;

@@ -1,0 +1,154 @@
+"""The tab where there is nothing, where something fails, and while training goes on."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from helpers.layers import make_layer, make_trace
+from helpers.tab import Tab
+from lstm_gates_plugin import GateWriter
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from browser.conftest import PageLog
+
+UNITS, TIMESTEPS = 4, 5
+RELOAD = ".reload-button"
+GONE = {"status": 404, "content_type": "text/plain", "body": "Not found: gone."}
+
+
+def log(writer: GateWriter, *steps: int) -> None:
+    """Log one LSTM's weights and activations at these steps."""
+    for step in steps:
+        layer = make_layer(units=UNITS, seed=step)
+        writer.log_weights([layer], step=step)
+        writer.log_trace(make_trace(layer, timesteps=TIMESTEPS, seed=step), step=step)
+
+
+def forget(step: int) -> np.float16:
+    """The first value of the forget gate that `log` logs at a step."""
+    trace = make_trace(make_layer(units=UNITS, seed=step), timesteps=TIMESTEPS, seed=step)
+    return np.float16(trace.gates["forget"][0, 0, 0])
+
+
+def test_empty_logdir_has_the_lines_to_copy(
+    page: "Page", page_log: "PageLog", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    url = serve_logdir(tmp_path, "--reload_interval=1")
+    tab = Tab(page, url).open()
+    text = tab.text("no-data")
+    assert "pip install tensorboard-plugin-lstm-gates" in text
+    assert "import lstm_gates_plugin as lg" in text
+    assert 'callbacks=[lg.KerasCallback("logs/run-1", probe=x_val[:4])]' in text
+    assert "same Python environment" in text
+
+    with GateWriter(tmp_path / "run-1") as writer:
+        log(writer, 0)
+    retry_until_drawn(tab)
+    tab.shows("step", "training step 0")
+    assert page_log.errors == []
+    assert page_log.foreign_requests(url) == []
+
+
+def test_reload_follows_training_only_at_the_last_step(
+    page: "Page", page_log: "PageLog", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    with GateWriter(tmp_path / "run-1") as writer:
+        log(writer, 0, 10)
+        tab = Tab(page, serve_logdir(tmp_path, "--reload_interval=1")).open()
+        tab.shows("step", "training step 10")
+        log(writer, 100)
+        reload_until(tab, "training step 100")
+        tab.hover_cell("map-forget", row=0, column=0, shape=(UNITS, TIMESTEPS))
+        assert np.float16(tab.tooltip("forget")) == forget(100)
+
+        tab.press("Home")
+        tab.shows("step", "training step 0")
+        log(writer, 1000)
+        reload_until(tab, "up to training step 1,000")
+        tab.shows("step", "training step 0")
+    assert page_log.errors == []
+
+
+def test_a_failed_request_says_why_and_can_be_tried_again(
+    page: "Page", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    with GateWriter(tmp_path / "run-1") as writer:
+        log(writer, 0)
+    tab = Tab(page, serve_logdir(tmp_path))
+    answers = re.compile(r"/data/plugin/lstm_gates/snapshot\?")
+    page.route(answers, lambda route: route.abort())
+    page.goto(f"{tab.url}/#lstm_gates")
+    failures = tab.frame.get_by_role("alert")
+    failures.first.wait_for()
+    assert failures.all_inner_texts() == [
+        "TensorBoard does not answer. Is it still running?\n\nTry again"
+    ] * len(("activations", "weights"))
+
+    page.unroute(answers)
+    page.route(answers, lambda route: route.fulfill(**GONE))
+    failures.first.get_by_role("button").click()
+    tab.frame.get_by_text("Not found: gone.").wait_for()
+
+    page.unroute(answers)
+    for _ in range(2):
+        failures.first.get_by_role("button").click()
+        page.wait_for_timeout(500)
+    tab.wait()
+    assert failures.count() == 0
+
+
+def test_path_prefix(
+    page: "Page", page_log: "PageLog", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    with GateWriter(tmp_path / "run-1") as writer:
+        log(writer, 0)
+    tab = Tab(page, serve_logdir(tmp_path, "--path_prefix=/a/b")).open()
+    tab.hover_cell("map-forget", row=0, column=0, shape=(UNITS, TIMESTEPS))
+    assert np.float16(tab.tooltip("forget")) == forget(0)
+    ours = [url for url in page_log.requests if "lstm_gates" in url]
+    assert ours
+    assert all("/a/b/data/plugin" in url for url in ours if "#" not in url)
+    assert [error for error in page_log.errors if "font" not in error] == []
+
+
+def test_every_width_has_room(
+    page: "Page", page_log: "PageLog", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    with GateWriter(tmp_path / "run-1") as writer:
+        log(writer, 0)
+    tab = Tab(page, serve_logdir(tmp_path)).open()
+    tab.get("weights-fold").click()
+    assert tab.get("weights").locator("canvas").count() == 0
+    for width in (1920, 1280, 700):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(200)
+        overflow = "main => main.scrollWidth - main.clientWidth"
+        assert tab.frame.locator("main").evaluate(overflow) <= 0
+    assert page_log.errors == []
+
+
+def reload_until(tab: Tab, text: str) -> None:
+    """Press TensorBoard's own reload button until the tab shows a text."""
+    for _ in range(30):
+        tab.page.locator(RELOAD).click()
+        tab.page.wait_for_timeout(500)
+        if tab.frame.get_by_text(text).count():
+            return
+    pytest.fail(f"The tab did not show {text!r} after 30 reloads.")
+
+
+def retry_until_drawn(tab: Tab) -> None:
+    """Press "Look again" until pictures are drawn."""
+    for _ in range(30):
+        if tab.frame.locator(".heatmap canvas").count():
+            return
+        if tab.get("no-data").count():
+            tab.get("no-data").get_by_role("button").click()
+        tab.page.wait_for_timeout(500)
+    pytest.fail("The tab drew nothing after 30 tries.")

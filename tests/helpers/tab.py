@@ -1,0 +1,92 @@
+"""Drives the LSTM Gates tab in a page of the real TensorBoard."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from helpers.required import require_framework
+
+if TYPE_CHECKING:
+    from playwright.sync_api import FrameLocator, Locator, Page
+
+WAIT_MS = 30_000
+
+
+@dataclass
+class Tab:
+    """The tab of one page; `frame` is the plugin's own frame within TensorBoard's."""
+
+    page: "Page"
+    url: str
+
+    @property
+    def frame(self) -> "FrameLocator":
+        """The plugin's own frame; TensorBoard has one for every plugin that was looked at."""
+        return self.page.frame_locator("iframe[src*='name=lstm_gates']")
+
+    def open(self, **selection: Any) -> "Tab":
+        """Open the tab, with keys of its URL, and wait until it shows something."""
+        keys = [
+            f"p.lstm_gates.{key}={quote(str(value), safe='')}" for key, value in selection.items()
+        ]
+        self.page.goto("/".join([self.url, "#" + "&".join(["lstm_gates", *keys])]))
+        return self.wait()
+
+    def reload(self) -> "Tab":
+        """Load the same URL once more, as the browser's reload button does."""
+        self.page.reload()
+        return self.wait()
+
+    def wait(self) -> "Tab":
+        """Wait until the first pictures are drawn, or until the page says that there are none."""
+        self.frame.locator(".heatmap canvas, [data-testid=no-data]").first.wait_for(timeout=WAIT_MS)
+        return self
+
+    def get(self, test_id: str) -> "Locator":
+        """The element with that `data-testid`."""
+        return self.frame.get_by_test_id(test_id)
+
+    def shows(self, test_id: str, text: str) -> None:
+        """Wait until the element shows exactly this text."""
+        playwright = require_framework("playwright.sync_api")
+        playwright.expect(self.get(test_id)).to_have_text(text, timeout=WAIT_MS)
+
+    def text(self, test_id: str) -> str:
+        """What the element shows."""
+        return self.get(test_id).inner_text(timeout=WAIT_MS)
+
+    def press(self, key: str) -> None:
+        """A key that the page hears wherever it is pressed; here, on the step slider."""
+        self.get("slider").press(key)
+
+    def hover_cell(self, map_id: str, row: int, column: int, shape: tuple[int, int]) -> None:
+        """Put the pointer onto the middle of one entry of a heatmap of `shape`."""
+        self.get(map_id).hover(position=self._middle(map_id, row, column, shape))
+
+    def click_cell(self, map_id: str, row: int, column: int, shape: tuple[int, int]) -> None:
+        """Click the middle of one entry of a heatmap of `shape`."""
+        self.get(map_id).click(position=self._middle(map_id, row, column, shape))
+
+    def tooltip(self, key: str) -> float:
+        """The exact value that the tooltip shows for a gate or state."""
+        return number(self.text(f"tooltip-{key}"))
+
+    def selection(self) -> dict[str, str]:
+        """The tab's keys of the page's own URL, still encoded."""
+        pairs = (
+            part.split("=") for part in self.page.url.partition("#")[2].split("&") if "=" in part
+        )
+        return {key.removeprefix("p.lstm_gates."): value for key, value in pairs}
+
+    def _middle(self, map_id: str, row: int, column: int, shape: tuple[int, int]) -> Any:
+        self.get(map_id).scroll_into_view_if_needed()
+        box = self.get(map_id).bounding_box()
+        assert box is not None
+        x = box["width"] * (column + 0.5) / shape[1]
+        return {"x": x, "y": box["height"] * (row + 0.5) / shape[0]}
+
+
+def number(text: str) -> float:
+    """A number as the page writes it."""
+    words = {"NaN": "nan", "+Inf": "inf", "−Inf": "-inf"}
+    return float(words.get(text, text).replace("−", "-"))
