@@ -8,6 +8,7 @@ import { health, scalar, steps } from "./state";
 
 interface Line {
   readonly name: string;
+  readonly loading: boolean;
   readonly points: readonly ScalarPoint[];
 }
 
@@ -15,11 +16,12 @@ interface Line {
 const EPOCH_TAG = /(^|\/)epoch_/;
 
 export const loss = computed<Line>(() => {
-  const own = health.state.value.value?.loss ?? [];
+  const { value: { loss: own } = { loss: [] }, loading } = health.state.value;
   const name = asked.scalar.value;
-  if (!name) return { name: "loss", points: own };
-  const points = scalar.state.value.value ?? [];
-  return { name: name.tag, points: EPOCH_TAG.test(name.tag) ? alignedByTime(points, own) : points };
+  if (!name) return { name: "loss", loading, points: own };
+  const { value: points = [], loading: scalarLoading } = scalar.state.value;
+  const aligned = EPOCH_TAG.test(name.tag) ? alignedByTime(points, own) : points;
+  return { name: name.tag, loading: scalarLoading, points: aligned };
 });
 
 /** From a training step to its place 0..1, with room for all pictures and for the whole line. */

@@ -1,6 +1,7 @@
 """The tab in the real TensorBoard: exact values, the step, the selection, no foreign request."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,12 +29,13 @@ SCREEN_ORDER = ["forget", "input", "candidate", "output"]
 
 
 def traces_at(step: int) -> list[GateTrace]:
-    """What is logged at a training step: an LSTM, the end of its sample 0 masked, and a GRU."""
+    """What is logged at a step: an LSTM, the end of its sample 0 masked, and a GRU called twice."""
     lstm = make_layer(inputs=INPUTS, units=UNITS, seed=step, id=LAYER)
     gru = make_layer("gru", inputs=INPUTS, units=2, seed=step, id=HOSTILE)
     return [
         make_trace(lstm, timesteps=TIMESTEPS, seed=step, padded=1),
         make_trace(gru, timesteps=TIMESTEPS, seed=step),
+        replace(make_trace(gru, timesteps=TIMESTEPS, seed=step + 1), call=1),
     ]
 
 
@@ -44,7 +46,7 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_logdir: Callable[..., st
     with GateWriter(logdir / RUN) as writer:
         for step in STEPS:
             traces = traces_at(step)
-            writer.log_weights([trace.layer for trace in traces], step=step)
+            writer.log_weights([trace.layer for trace in traces[:2]], step=step)
             writer.log_trace(traces, step=step)
     scalars = EventFileWriter(logdir / RUN / "train", 0)
     for step in STEPS:
@@ -221,6 +223,16 @@ def test_hostile_names_are_text(tab: Tab) -> None:
     assert np.float16(tab.tooltip("update")) == np.float16(
         traces_at(20)[1].gates["update"][0, 2, 1]
     )
+
+
+def test_further_calls_of_a_shared_layer(tab: Tab) -> None:
+    tab.open(layer=HOSTILE)
+    tab.get("call").select_option("1")
+    tab.click_cell("map-reset", row=0, column=1, shape=(2, TIMESTEPS))
+    expected = np.float16(traces_at(20)[2].gates["reset"][0, 1, 0])
+    tab.shows("pinned-reset", f"reset {_as_written(expected)}")
+    tab.reload()
+    tab.shows("pinned-reset", f"reset {_as_written(expected)}")
 
 
 def _choose_theme(page: "Page", name: str) -> None:

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { heatmapHeight, heatmapsPerLine, weightHeight } from "./layout";
+import { heatmapHeight, heatmapsPerLine, weightHeight, weightsWidth, widestHeatmap } from "./layout";
 
 it("puts short sequences side by side, in even lines", () => {
   expect(heatmapsPerLine(1000, 126, 6)).toBe(1);
@@ -15,6 +15,14 @@ it("gives every unit at least a pixel and no unit more than a line", () => {
   expect(heatmapHeight(30, 64)).toBe(64);
   expect(heatmapHeight(500, 2)).toBe(52);
   expect(heatmapHeight(500, 0)).toBe(24);
+});
+
+it("does not stretch a few cells over the page", () => {
+  expect(widestHeatmap(2)).toBe(280);
+  expect(widestHeatmap(10)).toBe(640);
+  expect(weightsWidth(1000, 3)).toBe(240);
+  expect(weightsWidth(1000, 16)).toBe(448);
+  expect(weightsWidth(230, 40)).toBe(230);
 });
 
 it("makes weights square where they fit", () => {

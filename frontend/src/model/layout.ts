@@ -3,6 +3,9 @@
 const LEAST_COLUMN_WIDTH = 280;
 const COMFORTABLE_CELL_WIDTH = 16;
 const LARGEST_CELL_HEIGHT = 26;
+const LARGEST_CELL_WIDTH = 64;
+const LARGEST_WEIGHT_WIDTH = 28;
+const LEAST_WEIGHTS_WIDTH = 240;
 const LEAST_HEIGHT = 48;
 
 /** Heatmaps side by side: several where the sequence is short, so that cells do not become stripes. */
@@ -16,6 +19,16 @@ export function heatmapsPerLine(width: number, timesteps: number, rows: number):
 export function heatmapHeight(available: number, units: number): number {
   const wanted = Math.max(LEAST_HEIGHT, units, Math.floor(available));
   return Math.min(wanted, Math.max(24, units * LARGEST_CELL_HEIGHT));
+}
+
+/** No wider than this: a few large cells would say no more. */
+export function widestHeatmap(timesteps: number): number {
+  return Math.max(LEAST_COLUMN_WIDTH, timesteps * LARGEST_CELL_WIDTH);
+}
+
+/** The width of one gate's weights, of `available` pixels; below them stands a line of text. */
+export function weightsWidth(available: number, units: number): number {
+  return Math.min(available, Math.max(LEAST_WEIGHTS_WIDTH, units * LARGEST_WEIGHT_WIDTH));
 }
 
 /** A weight matrix's height: square cells where they fit between the limits. */

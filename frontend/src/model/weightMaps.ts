@@ -41,7 +41,7 @@ export function blockNumber(block: WeightBlock, mode: string, step: number, stat
   const said = (text: string, value: number, written: (value: number) => string): string =>
     Number.isNaN(value) ? "" : `${text} ${written(value)}`;
   if (mode === "start") return said("changed", at("change_since_start"), percent);
-  if (mode === "previous") return said("since the previous record", at("change_since_previous"), percent);
+  if (mode === "previous") return said("since previous", at("change_since_previous"), percent);
   if (block.part === "recurrent_kernel") return said("spectral norm", at("spectral_norm"), short);
   if (block.matrix.rows === 1) return said("mean", at("mean"), short);
   return said("norm", at("norm"), short);

@@ -5,7 +5,7 @@ import { pin } from "../actions";
 import type { Cell } from "../heatmap";
 import { columnName, valueAtUnit, type ShownRow, type ShownSample } from "../model/activations";
 import { exact } from "../model/format";
-import { heatmapHeight, heatmapsPerLine } from "../model/layout";
+import { heatmapHeight, heatmapsPerLine, widestHeatmap } from "../model/layout";
 import { countNotFinite } from "../model/matrix";
 import { ALL_GATES, asked, type Place } from "../selection";
 import { hovered } from "../shown";
@@ -54,7 +54,7 @@ export function ActivationMaps({ sample, gate }: Props) {
   return (
     <>
       {asked.pinned.value && <PinnedValues sample={sample} place={asked.pinned.value} />}
-      <div class="maps" ref={container} style={{ gridTemplateColumns: `repeat(${perLine}, minmax(0, 1fr))` }}>
+      <div class="maps" ref={container} style={{ gridTemplateColumns: `repeat(${perLine}, minmax(0, ${widestHeatmap(sample.columns)}px))` }}>
         {rows.slice(0, perLine).map((row, index) => (
           <div key={row.key} class="above">
             {index === 0 && <Tracks sample={sample} mark={place} />}
@@ -66,7 +66,9 @@ export function ActivationMaps({ sample, gate }: Props) {
             <figcaption>
               <Swatch gate={row.key} />
               <b>{row.name}</b>
-              <span class="meaning">{row.meaning}</span>
+              <span class="meaning" title={row.meaning}>
+                {row.meaning}
+              </span>
               <NotFinite row={row} />
               <ColourBar range={row.range} />
             </figcaption>
@@ -92,7 +94,7 @@ export function ActivationMaps({ sample, gate }: Props) {
 
 function NotFinite({ row }: { readonly row: ShownRow }) {
   const number = countNotFinite(row.matrix);
-  return number === 0 ? null : <span class="not-finite">{number} NaN or infinite</span>;
+  return number === 0 ? null : <span class="not-finite">{number} NaN or Inf</span>;
 }
 
 function placeOf(row: ShownRow, cell: Cell): Place {

@@ -4,8 +4,9 @@ import { keptSamples, sampleName } from "../model/activations";
 import { count, plural } from "../model/format";
 import { ALL_GATES, asked } from "../selection";
 import { gate, sampleIndex, shown, snapshot } from "../shown";
-import { activations, call, calls, snapshots, statistics, step } from "../state";
+import { activations, call, calls, snapshots, step } from "../state";
 import { ActivationMaps } from "./ActivationMaps";
+import { notesOf } from "./notes";
 import { Notes, Panel, WhenReady } from "./Panel";
 import { Facts, Segmented, Select } from "./parts";
 
@@ -25,7 +26,7 @@ export function Activations() {
           {() => shown.value && <ActivationMaps sample={shown.value} gate={gate.value} />}
         </WhenReady>
       )}
-      <Notes sentences={notes()} />
+      <Notes sentences={notesOf("activations")} />
     </Panel>
   );
 }
@@ -89,14 +90,4 @@ function Controls() {
       />
     </>
   );
-}
-
-function notes(): string[] {
-  const { value, error } = statistics.activations.state.value;
-  const omitted = value?.header.omitted ?? [];
-  return [
-    ...(snapshots.activations.state.value.value?.notes ?? []),
-    ...omitted.map(({ step: at, reason }) => `The numbers of step ${count(at)} are left out: ${reason}`),
-    ...(error ? [error] : []),
-  ];
 }

@@ -7,7 +7,7 @@ import type { AxisKind } from "../model/axis";
 import { count, plural, short } from "../model/format";
 import { nearestPosition } from "../model/steps";
 import { asked } from "../selection";
-import { pictureSteps, position, series, step, steps } from "../state";
+import { pictureSteps, position, run, series, step, steps } from "../state";
 import { LineChart } from "./LineChart";
 import { Facts, Segmented } from "./parts";
 import { ScalarPicker } from "./ScalarPicker";
@@ -16,6 +16,8 @@ import { useWidth } from "./hooks";
 export function Scrubber() {
   const track = useRef<HTMLDivElement>(null);
   const width = useWidth(track);
+  const isEmpty = loss.value.points.length === 0 && !loss.value.loading;
+  const hasScalars = (run.value?.scalars.length ?? 0) > 0;
   const choose = (event: PointerEvent): void => {
     const box = track.current?.getBoundingClientRect();
     if (box) choosePosition(nearestPosition(steps.value, (event.clientX - box.left) / box.width, axis.value));
@@ -33,13 +35,17 @@ export function Scrubber() {
     <>
       <div class="scrubber-line">
         <div class="chart" data-testid="loss-line" {...drag}>
-          <LineChart
-            x={drawn.value.places}
-            y={drawn.value.values}
-            width={width}
-            height={56}
-            label={`${loss.value.name} over training steps`}
-          />
+          {isEmpty ? (
+            <p class="no-line">{`No ${loss.value.name} was logged${hasScalars ? "; the menu has other scalars" : ""}.`}</p>
+          ) : (
+            <LineChart
+              x={drawn.value.places}
+              y={drawn.value.values}
+              width={width}
+              height={56}
+              label={`${loss.value.name} over training steps`}
+            />
+          )}
           {step.value !== undefined && <i class="chart-mark" style={{ left: `${100 * axis.value(step.value)}%` }} />}
         </div>
         <Readout />

@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { WeightsHeader } from "../api";
 import type { Cell } from "../heatmap";
 import { exact, short } from "../model/format";
-import { weightHeight } from "../model/layout";
+import { weightHeight, weightsWidth } from "../model/layout";
 import { valueAt } from "../model/matrix";
 import { blockNumber, shownColumns, sharedRange } from "../model/weightMaps";
 import type { WeightBlock, WeightColumn } from "../model/weights";
@@ -44,11 +44,12 @@ export function WeightMaps({ now, before }: Props) {
   const range = useMemo(() => sharedRange(columns, before ? undefined : statistics), [columns, before, statistics]);
   const chosen = columns.filter(({ key }) => key === asked.gate.value);
   const drawn = asked.gate.value !== ALL_GATES && chosen.length > 0 ? chosen : columns;
-  const columnWidth = (width + GAP) / drawn.length - GAP;
+  const unitsKept = Math.max(...drawn.flatMap(({ blocks }) => blocks.map(({ matrix }) => matrix.columns)));
+  const columnWidth = weightsWidth((width + GAP) / drawn.length - GAP, unitsKept);
 
   return (
     <>
-      <div class="weights" ref={container} style={{ gridTemplateColumns: `repeat(${drawn.length}, minmax(0, 1fr))`, columnGap: `${GAP}px` }}>
+      <div class="weights" ref={container} style={{ gridTemplateColumns: `repeat(${drawn.length}, minmax(0, ${columnWidth}px))`, columnGap: `${GAP}px` }}>
         {drawn.map((column) => (
           <div key={column.key} data-testid={`weights-${column.key}`}>
             <h3>

@@ -4,6 +4,7 @@ import { count, plural } from "../model/format";
 import { sameEntries } from "../model/weights";
 import { asked, type WeightsMode } from "../selection";
 import { calls, firstWeights, layer, picture, previousWeights, snapshots, step, weights, weightsBefore } from "../state";
+import { notesOf } from "./notes";
 import { Notes, Panel, WhenReady } from "./Panel";
 import { Facts, Segmented } from "./parts";
 import { WeightMaps } from "./WeightMaps";
@@ -29,7 +30,7 @@ function Body() {
       <WhenReady needs={compared ? [snapshots.weights, weights, weightsBefore] : [snapshots.weights, weights]}>
         {() => <Compared />}
       </WhenReady>
-      <Notes sentences={snapshots.weights.state.value.value?.notes ?? []} />
+      <Notes sentences={notesOf("weights")} />
     </>
   );
 }
