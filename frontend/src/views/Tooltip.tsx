@@ -23,9 +23,12 @@ interface Props {
 
 const WIDTH = 250;
 const DISTANCE = 16;
+/** Two lines of title, and the border; then one line each. */
+const HEADER = 54;
+const LINE = 19;
 
 export function Tooltip({ content, x, y }: Props) {
-  const height = 34 + 19 * (content.lines.length + (content.more?.length ?? 0));
+  const height = HEADER + LINE * (content.lines.length + (content.more?.length ?? 0));
   const left = x + DISTANCE + WIDTH > window.innerWidth ? x - DISTANCE - WIDTH : x + DISTANCE;
   const top = Math.max(4, Math.min(y + DISTANCE, window.innerHeight - height - 4));
   return (
