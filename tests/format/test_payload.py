@@ -15,7 +15,11 @@ LAYER = make_layer().describe()
 
 
 def statistics_payload(**header: object) -> format.Payload:
-    names = {"rows": ["cell_state", "hidden_state"], "columns": ["mean"], "record_columns": ["loss"]}
+    names = {
+        "rows": ["cell_state", "hidden_state"],
+        "columns": ["mean"],
+        "record_columns": ["loss"],
+    }
     arrays = {
         "statistics": np.array([[1.5], [np.nan]]),
         "record": np.array([np.inf]),

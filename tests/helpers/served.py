@@ -47,8 +47,10 @@ class Routes:
     def wait_for(self, last_steps: dict[str, int], seconds: float = 30) -> None:
         """Until TensorBoard has loaded these runs (short names) up to these steps."""
 
-        def loaded() -> bool:
-            runs = {run["name"]: run["last_step"] for run in self.json("runs")["runs"]}
-            return runs == last_steps
+        def last_steps_now() -> dict[str, int]:
+            return {run["name"]: run["last_step"] for run in self.json("runs")["runs"]}
 
-        wait_until(loaded, seconds)
+        try:
+            wait_until(lambda: last_steps_now() == last_steps, seconds)
+        except TimeoutError as error:
+            raise AssertionError(f"{last_steps_now()} is not {last_steps}.") from error

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
-from helpers.layers import make_layer, make_trace
+from helpers.layers import make_layer
 from lstm_gates_plugin import format
 from lstm_gates_plugin.event_file import EventFileWriter
 from lstm_gates_plugin.reading import store

@@ -1,5 +1,6 @@
-"""The plugin inside TensorBoard: sampling, damage, neighbours, prefixes, an empty start."""
+"""The plugin inside TensorBoard: neighbours, damage, prefixes, an empty start, static files."""
 
+import urllib.error
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from helpers.tensorboard_server import get_bytes, get_json, wait_until
 
 Serve = Callable[..., str]
 LOADERS = ("--load_fast=true", "--load_fast=false")
-KEY = {"run": "run/lstm_gates", "layer": "lstm_0"}
 
 
 def is_active(url: str) -> bool:
@@ -22,94 +22,103 @@ def is_active(url: str) -> bool:
     return bool(listing["lstm_gates"]["enabled"])
 
 
-@pytest.mark.parametrize("loader", LOADERS)
-def test_a_users_scalars_in_the_same_directory_stay_complete(
-    tmp_path: Path, serve_logdir: Serve, loader: str
-) -> None:
-    """Also while both write in turn, as a training loop does."""
-    scalars = ScalarWriter(str(tmp_path / "run"))
-    with lg.GateWriter(tmp_path / "run", every=1) as writer:
+def write(directory: Path, steps: range) -> Path:
+    """Weights and activations, with the step as the seed; returns the event file."""
+    with lg.GateWriter(directory) as writer:
+        for step in steps:
+            layer = make_layer(seed=step)
+            writer.log_weights([layer], step=step)
+            writer.log_trace(make_trace(layer), step=step)
+    return next((directory / "lstm_gates").iterdir())
+
+
+def flip_byte(path: Path, values: np.ndarray) -> None:
+    """Change one byte of these values, at the first place where they are stored."""
+    data = bytearray(path.read_bytes())
+    position = bytes(data).index(np.ascontiguousarray(values).tobytes())
+    data[position + 1] ^= 0x10
+    path.write_bytes(bytes(data))
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run beside whose records the user writes scalars, and two runs with a damaged record."""
+    root = tmp_path_factory.mktemp("logs")
+    scalars = ScalarWriter(str(root / "beside"))
+    with lg.GateWriter(root / "beside", every=1) as writer:
         for step in range(100):
             scalars.add_scalar("lstm_0", step / 7, step)
             scalars.flush()
             if step % 10 == 0:
                 writer.log_weights([make_layer(seed=step)], step=step)
     scalars.close()
-    url = serve_logdir(tmp_path, loader)
-    routes = Routes(url)
-    routes.wait_for({"run": 90})
-    _, arrays = routes.series(**KEY, kind="weights")
+    flip_byte(write(root / "snapshot", range(4)), make_layer(seed=2).kernel["input"])
+    path = write(root / "statistics", range(4))
+    second = lg.read(root)["statistics"]["lstm_0"].statistics("activations").statistics[1]
+    flip_byte(path, second)
+    return root
+
+
+@pytest.fixture(scope="module", params=LOADERS)
+def loader(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def url(logdir: Path, serve_logdir: Serve, loader: str) -> str:
+    return serve_logdir(logdir, loader)
+
+
+@pytest.fixture(scope="module")
+def routes(url: str, loader: str) -> Routes:
+    """Loaded: the Python loader reads a damaged file up to the damaged record, and no further."""
+    found = Routes(url)
+    fast = loader == "--load_fast=true"
+    found.wait_for({"beside": 90, "snapshot": 3 if fast else 2, "statistics": 3 if fast else 1})
+    return found
+
+
+def test_a_users_scalars_in_the_same_directory_stay_complete(url: str, routes: Routes) -> None:
+    _, arrays = routes.series(run="beside/lstm_gates", layer="lstm_0", kind="weights")
     assert arrays["steps"].tolist() == list(range(0, 100, 10))
 
     def all_scalars() -> bool:
-        found = get_json(f"{url}/data/plugin/scalars/scalars?run=run&tag=lstm_0")
+        found = get_json(f"{url}/data/plugin/scalars/scalars?run=beside&tag=lstm_0")
         return [one[1] for one in found] == list(range(100))
 
     assert wait_until(all_scalars)
-    beside = routes.json("scalars", run="run", tag="lstm_0")
+    beside = routes.json("scalars", run="beside", tag="lstm_0")
     assert [one[2] for one in beside] == pytest.approx([step / 7 for step in range(100)])
 
 
-@pytest.mark.parametrize("loader", LOADERS)
-def test_damage_is_reported_at_its_step_and_the_rest_is_shown(
-    tmp_path: Path, serve_logdir: Serve, loader: str
-) -> None:
-    with lg.GateWriter(tmp_path / "run") as writer:
-        for step in range(4):
-            writer.log_weights([make_layer(seed=step)], step=step)
-    path = next((tmp_path / "run" / "lstm_gates").iterdir())
-    flip_value(path, make_layer(seed=2).kernel["input"], record=b'"record":"snapshot"')
-    routes = Routes(serve_logdir(tmp_path, loader))
-    fast = loader == "--load_fast=true"
-    # The Python loader stops at the damaged record for good.
-    routes.wait_for({"run": 3 if fast else 2})
-    listed = routes.json("snapshots", **KEY, kind="weights")["snapshots"]
-    assert [one["step"] for one in listed] == ([0, 1, 2, 3] if fast else [0, 1])
-    if fast:
-        status, sentence = routes.error("snapshot", key=listed[2]["key"])
-        assert status == 404
-        assert "do not match their checksum" in sentence
-        np.testing.assert_array_equal(
-            routes.series(**KEY, kind="weights")[1]["steps"], [0, 1, 2, 3]
-        )
-        assert routes.bytes("snapshot", key=listed[3]["key"])
+def test_a_damaged_picture_is_refused_and_the_rest_is_shown(routes: Routes, loader: str) -> None:
+    key = {"run": "snapshot/lstm_gates", "layer": "lstm_0", "kind": "weights"}
+    listed = routes.json("snapshots", **key)["snapshots"]
+    if loader == "--load_fast=false":
+        assert [one["step"] for one in listed] == [0, 1]
+        return
+    assert [one["step"] for one in listed] == [0, 1, 2, 3]
+    status, sentence = routes.error("snapshot", key=listed[2]["key"])
+    assert status == 404
+    assert "do not match their checksum" in sentence
+    for step in (0, 1, 3):
+        assert routes.bytes("snapshot", key=listed[step]["key"])
+    assert routes.series(**key)[1]["steps"].tolist() == [0, 1, 2, 3]
 
 
-def flip_value(path: Path, values: np.ndarray, record: bytes) -> None:
-    """Change one byte of these values where they are stored in a record of this kind."""
-    data = bytearray(path.read_bytes())
-    stored = np.ascontiguousarray(values).tobytes()
-    position = bytes(data).index(stored)
-    assert position > 0
-    data[position + 1] ^= 0x10
-    path.write_bytes(bytes(data))
+def test_damaged_statistics_are_named_with_their_step(routes: Routes, loader: str) -> None:
+    key = {"run": "statistics/lstm_gates", "layer": "lstm_0", "kind": "activations"}
+    header, arrays = routes.series(**key)
+    if loader == "--load_fast=false":
+        assert arrays["steps"].tolist() == [0]
+        return
+    assert arrays["steps"].tolist() == [0, 2, 3]
+    assert [one["step"] for one in header["omitted"]] == [1]
+    assert "checksum" in header["omitted"][0]["reason"]
+    health = routes.json("health", run=key["run"])
+    assert health["layers"][0]["kinds"]["activations"]["steps"] == [0, 2, 3]
 
 
-@pytest.mark.parametrize("loader", LOADERS)
-def test_damaged_statistics_are_omitted_by_name(
-    tmp_path: Path, serve_logdir: Serve, loader: str
-) -> None:
-    with lg.GateWriter(tmp_path / "run") as writer:
-        for step in range(3):
-            writer.log_trace(make_trace(make_layer(seed=step)), step=step)
-    path = next((tmp_path / "run" / "lstm_gates").iterdir())
-    mean = lg.read(tmp_path)["run"]["lstm_0"].statistics("activations").statistics[1]
-    flip_value(path, mean, record=b'"record":"statistics"')
-    routes = Routes(serve_logdir(tmp_path, loader))
-    if loader == "--load_fast=true":
-        routes.wait_for({"run": 2})
-        header, arrays = routes.series(**KEY, kind="activations")
-        assert arrays["steps"].tolist() == [0, 2]
-        assert header["omitted"][0]["step"] == 1
-        assert "checksum" in header["omitted"][0]["reason"]
-        health = routes.json("health", run=KEY["run"])
-        assert health["layers"][0]["kinds"]["activations"]["steps"] == [0, 2]
-    else:
-        routes.wait_for({"run": 0})
-        assert routes.series(**KEY, kind="activations")[1]["steps"].tolist() == [0]
-
-
-@pytest.mark.parametrize("loader", LOADERS)
 def test_the_tab_appears_when_data_come_and_not_before(
     tmp_path: Path, serve_logdir: Serve, loader: str
 ) -> None:
@@ -128,37 +137,27 @@ def test_the_tab_appears_when_data_come_and_not_before(
         Routes(url).wait_for({"run": 1}, 15)
 
 
-@pytest.mark.parametrize("loader", LOADERS)
-def test_a_path_prefix_is_followed(tmp_path: Path, serve_logdir: Serve, loader: str) -> None:
-    """Case N1: page, script and every data call."""
-    with lg.GateWriter(tmp_path / "run") as writer:
-        writer.log_weights([make_layer()], step=0)
-    url = serve_logdir(tmp_path, loader, "--path_prefix=/a/b")
+def test_a_path_prefix_is_followed(tmp_path: Path, serve_logdir: Serve) -> None:
+    """Case N1: page, script and every data call; and a log directory that is the run itself."""
+    write(tmp_path, range(1))
+    url = serve_logdir(tmp_path, "--path_prefix=/a/b")
     assert url.endswith("/a/b")
     routes = Routes(url)
-    routes.wait_for({"run": 0})
+    routes.wait_for({".": 0})
     assert is_active(url)
     entry = get_bytes(f"{url}/data/plugin_entry.html?name=lstm_gates").decode()
     assert '<base href="plugin/lstm_gates/"' in entry
     assert b"render" in get_bytes(f"{url}/data/plugin/lstm_gates/index.js")
-    key = {**KEY, "kind": "weights"}
-    assert routes.json("health", run=KEY["run"])["layers"]
+    key = {"run": "lstm_gates", "layer": "lstm_0", "kind": "weights"}
+    assert routes.json("health", run="lstm_gates")["layers"]
     assert routes.series(**key)[1]["steps"].tolist() == [0]
     assert list(routes.snapshots(**key)) == [0]
 
 
-def test_a_log_directory_that_is_the_run_itself(tmp_path: Path, serve_logdir: Serve) -> None:
-    with lg.GateWriter(tmp_path) as writer:
-        writer.log_weights([make_layer()], step=4)
-    routes = Routes(serve_logdir(tmp_path, "--load_fast=true"))
-    routes.wait_for({".": 4})
-    assert routes.json("runs")["runs"][0]["run"] == "lstm_gates"
-
-
-def test_nothing_but_the_built_files_is_served(tmp_path: Path, serve_logdir: Serve) -> None:
-    import urllib.error
-
-    base = f"{serve_logdir(tmp_path, '--load_fast=true')}/data/plugin/lstm_gates"
-    for path in ("../../loader.py", "%2e%2e/plugin.py", "static/index.js", "//etc/passwd", ""):
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            get_bytes(f"{base}/{path}")
+@pytest.mark.parametrize(
+    "path",
+    ["../../loader.py", "%2e%2e/plugin.py", "static/index.js", "//etc/passwd", "sources.sha256/.."],
+)
+def test_nothing_but_the_built_files_is_served(url: str, path: str) -> None:
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        get_bytes(f"{url}/data/plugin/lstm_gates/{path}")

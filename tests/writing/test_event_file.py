@@ -22,7 +22,11 @@ def written(directory: Path, steps: range, first_step: int = 0) -> Path:
 
 
 def payloads(path: Path) -> list[bytes]:
-    return [event.summary.value[0].tensor.string_val[0] for event in read_events(path) if event.summary.value]
+    return [
+        event.summary.value[0].tensor.string_val[0]
+        for event in read_events(path)
+        if event.summary.value
+    ]
 
 
 def test_tensorboards_own_reader_reads_what_is_written(tmp_path: Path) -> None:
@@ -81,7 +85,9 @@ def test_broken_framing_ends_the_file_quietly(tmp_path: Path) -> None:
     assert payloads(path) in ([b"payload 0"], [b"payload 0", b"payload 1"])
 
 
-def test_a_failed_write_leaves_the_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A disk that is full in the middle of a record, then has room again."""
     file = EventFileWriter(tmp_path, 0)
     file.write(tensor_summary(TAG, b"payload 0"), 0)

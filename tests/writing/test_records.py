@@ -138,4 +138,6 @@ def test_float64_weights_change_is_seen_below_float32() -> None:
     payload = records.statistics_record(
         header(make_layer()), {"kernel/hidden": np.array([1.0 + 1e-12])}, now, {}, start, None
     )
-    assert number(payload, "kernel/hidden", "max_change_since_start") == pytest.approx(1e-12, rel=1e-3)
+    assert number(payload, "kernel/hidden", "max_change_since_start") == pytest.approx(
+        1e-12, rel=1e-3
+    )
