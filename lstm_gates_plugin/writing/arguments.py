@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,3 +59,14 @@ def checked_step(step: Any) -> int:
             "number of optimizer updates done so far."
         )
     return number
+
+
+def refuse_inside_function() -> None:
+    """Refuse to log while TensorFlow traces a `tf.function`."""
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is not None and tensorflow.inside_function():
+        raise ValueError(
+            "A GateWriter was called inside a tf.function, where it would run once, while "
+            "TensorFlow traces the function, and never again; call it after the function, in the "
+            "loop around it."
+        )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lstm_gates_plugin import format
-from lstm_gates_plugin.event_file import EventFileWriter
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
 from lstm_gates_plugin.writing import pictures, records, summary
-from lstm_gates_plugin.writing.resume import Earlier, read_earlier
+from lstm_gates_plugin.writing.resume import Earlier
 from lstm_gates_plugin.writing.schedule import Schedule, snapshot_schedule
+from lstm_gates_plugin.writing.sinks import Sink
 
 _Picture = Callable[[np.ndarray], format.Payload]
 
@@ -36,23 +35,23 @@ class _Stream:
 
 
 class Streams:
-    """Writes the records of layers and traces into one new event file of a directory.
+    """Hands the records of layers and traces to a sink.
 
-    The file is made at the first record, because it must open with that record's step.
+    The sink is opened at the first record, because an event file must open with its step.
 
     Args:
-        directory: this run's own directory.
+        sink: where the records go.
         max_units: units whose activations are kept whole.
         max_samples: samples that are kept whole.
     """
 
-    def __init__(self, directory: Path, max_units: int, max_samples: int) -> None:
-        self._directory = directory
+    def __init__(self, sink: Sink, max_units: int, max_samples: int) -> None:
+        self._sink = sink
         self._max_units = max_units
         self._max_samples = max_samples
         self._streams: dict[format.Tag, _Stream] = {}
         self._earlier: dict[format.Tag, Earlier] = {}
-        self._file: EventFileWriter | None = None
+        self._opened = False
         self._closed = False
 
     def last_step(self, layer: str, kind: str, call: int = 0) -> int:
@@ -98,13 +97,13 @@ class Streams:
         )
 
     def close(self) -> None:
-        """Write the newest pictures that still wait, and close the file.
+        """Write the newest pictures that still wait, and close the sink.
 
         Raises:
             OSError: they cannot be written.
         """
         self._closed = True
-        if self._file is None:
+        if not self._opened:
             return
         try:
             for tag, stream in self._streams.items():
@@ -113,8 +112,8 @@ class Streams:
                     self._write_blobs(tag, "snapshots", [format.encode(picture())], step)
                     stream.waiting = None
         finally:
-            self._file.close()
-            self._file = None
+            self._sink.close()
+            self._opened = False
 
     def _add(
         self,
@@ -152,9 +151,9 @@ class Streams:
     def _open(self, step: int) -> None:
         if self._closed:
             raise ValueError("This GateWriter is closed; open a new one to log more.")
-        if self._file is None:
-            self._earlier = read_earlier(self._directory, step)
-            self._file = EventFileWriter(self._directory, step)
+        if not self._opened:
+            self._earlier = self._sink.open(step)
+            self._opened = True
 
     def _known(self, tag: format.Tag, layer: dict[str, Any]) -> _Stream | None:
         """The stream of this very layer; a layer of another shape under one id begins anew."""
@@ -171,11 +170,9 @@ class Streams:
         return before.log_calls if before else 0
 
     def _write_statistics(self, tag: format.Tag, data: bytes, step: int) -> None:
-        assert self._file is not None
         name = format.Tag(tag.layer, tag.call, tag.kind, "statistics")
-        self._file.write(summary.tensor_summary(name, data), step)
+        self._sink.write(summary.tensor_summary(name, data), step)
 
     def _write_blobs(self, tag: format.Tag, stream: str, items: Sequence[bytes], step: int) -> None:
-        assert self._file is not None
         name = format.Tag(tag.layer, tag.call, tag.kind, stream)
-        self._file.write(summary.blob_summary(name, items), step)
+        self._sink.write(summary.blob_summary(name, items), step)

@@ -17,12 +17,13 @@ from lstm_gates_plugin.layer import RecurrentLayer
 from lstm_gates_plugin.writing.arguments import (
     checked_step,
     known_parts,
-    make_directory,
     positive,
+    refuse_inside_function,
 )
 from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.schedule import Every, Schedule
+from lstm_gates_plugin.writing.sinks import DirectorySink, Sink, TfSummarySink
 from lstm_gates_plugin.writing.streams import Streams
 from lstm_gates_plugin.writing.tracks import make_tracks
 
@@ -40,8 +41,11 @@ class GateWriter:
     the same directory from a later step continues its curves; from an earlier step it replaces
     what was logged from there on.
 
+    Without a log directory they go to the default writer of `tf.summary`, and where no step is
+    given it is that of `tf.summary.experimental.set_step`.
+
     Args:
-        logdir: the run's directory, such as ``logs/run-1``.
+        logdir: the run's directory, such as ``logs/run-1``, or None for `tf.summary`.
         every: "auto" (each log call is due at 1.05 x the step of the previous one, at least one
             step later: at most 300 in a million steps), or a number of steps.
         layers: which layers to log: a pattern for their ids, such as ``encoder/*``, or several.
@@ -56,7 +60,7 @@ class GateWriter:
 
     def __init__(
         self,
-        logdir: str | os.PathLike[str],
+        logdir: str | os.PathLike[str] | None = None,
         *,
         every: Every = "auto",
         layers: str | Sequence[str] = "*",
@@ -64,7 +68,6 @@ class GateWriter:
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
     ) -> None:
-        self.directory = Path(logdir) / format.RUN_DIRECTORY
         self._every: Every = every
         self._patterns = [layers] if isinstance(layers, str) else list(layers)
         self._parts = known_parts(parts)
@@ -73,15 +76,21 @@ class GateWriter:
         self._warned: set[str] = set()
         self._announced = False
         self._written = False
-        self._streams = Streams(self.directory, positive("max_units", max_units), max_samples)
-        make_directory(self.directory)
-        if self.directory.resolve() in _live:
+        self._sink: Sink = TfSummarySink() if logdir is None else DirectorySink(logdir)
+        self._streams = Streams(self._sink, positive("max_units", max_units), max_samples)
+        self._enter(logdir)
+        self._finish = weakref.finalize(self, _close_quietly, self._streams)
+
+    def _enter(self, logdir: str | os.PathLike[str] | None) -> None:
+        """Take the log directory for this writer alone."""
+        if logdir is None:
+            return
+        if live_writer(logdir):
             raise ValueError(
                 f"Another live GateWriter of this process already writes to {str(logdir)!r}; use "
                 "that one, close() it first, or give another directory."
             )
-        _live[self.directory.resolve()] = self
-        self._finish = weakref.finalize(self, _close_quietly, self._streams)
+        _live[_key(logdir)] = self
 
     def __enter__(self) -> GateWriter:
         return self
@@ -122,7 +131,7 @@ class GateWriter:
         Raises:
             ValueError: no step, a negative one, or one not above the last record's.
         """
-        step = checked_step(step)
+        step = self._checked(step)
         self._check_above_last(step, name)
         if not self.is_due(step, name):
             return False
@@ -139,8 +148,10 @@ class GateWriter:
         loss: float | None = None,
     ) -> bool:
         """`log` without a schedule: the record is made at any step above the last one."""
-        step = checked_step(step)
+        step = self._checked(step)
         self._check_above_last(step, name)
+        if not self._sink.is_recording():
+            return False
         self._announce(model, probe)
         numbers = _numbers(epoch, loss)
         if "weights" in self._parts:
@@ -161,7 +172,9 @@ class GateWriter:
                 no recurrent layer or is not built.
             OSError: the record cannot be written.
         """
-        self._add_weights(model, checked_step(step), name, {})
+        step = self._checked(step)
+        if self._sink.is_recording():
+            self._add_weights(model, step, name, {})
 
     def log_trace(
         self, traces: GateTrace | Iterable[GateTrace], *, step: int | None = None, name: str = ""
@@ -173,16 +186,22 @@ class GateWriter:
             OSError: the record cannot be written.
         """
         listed = [traces] if isinstance(traces, GateTrace) else list(traces)
-        self._add_traces(listed, checked_step(step), name, {}, Tracks())
+        step = self._checked(step)
+        if self._sink.is_recording():
+            self._add_traces(listed, step, name, {}, Tracks())
 
     def close(self) -> None:
-        """Write the newest pictures and release the directory. Further calls do nothing."""
+        """Write the newest pictures and release the directory. Further calls do nothing.
+
+        A writer without a log directory must be closed while `tf.summary` has its default writer.
+        """
         if not self._finish.alive:
             return
         self._finish()
-        _live.pop(self.directory.resolve(), None)
+        for logdir in [key for key, writer in _live.items() if writer is self]:
+            del _live[logdir]
         if not self._written:
-            print(f"LSTM Gates: nothing was logged to {self.directory}: no log call was due.")
+            print(f"LSTM Gates: nothing was logged to {self._sink.name}: no log call was due.")
 
     def _add_weights(self, model: Any, step: int, name: str, numbers: dict[str, float]) -> None:
         is_list = isinstance(model, (list, tuple)) and all(
@@ -221,6 +240,10 @@ class GateWriter:
             known = {} if trace.difference is None else {"difference": trace.difference}
             self._streams.add_trace(trace, step, {**numbers, **known}, tracks)
             self._written = True
+
+    def _checked(self, step: int | None) -> int:
+        refuse_inside_function()
+        return checked_step(self._sink.default_step() if step is None else step)
 
     def _check_step(self, layer: str, kind: str, call: int, step: int) -> None:
         last = self._streams.last_step(layer, kind, call)
@@ -268,13 +291,17 @@ class GateWriter:
         what = " and ".join(part for part in self._parts if part == "weights" or probe is not None)
         hint = "" if probe is not None else "; give a probe to see the gates of each timestep"
         print(
-            f"LSTM Gates: watching {what} of {_name_of(model)}, {when}, in {self.directory}{hint}."
+            f"LSTM Gates: watching {what} of {_name_of(model)}, {when}, in {self._sink.name}{hint}."
         )
 
 
 def live_writer(logdir: str | os.PathLike[str]) -> GateWriter | None:
     """The writer of this process that has this log directory now, if there is one."""
-    return _live.get((Path(logdir) / format.RUN_DIRECTORY).resolve())
+    return _live.get(_key(logdir))
+
+
+def _key(logdir: str | os.PathLike[str]) -> Path:
+    return Path(logdir).resolve()
 
 
 def _close_quietly(streams: Streams) -> None:

@@ -1,4 +1,4 @@
-"""Event files: TensorBoard's own reader accepts every byte, and broken files are read up to there."""
+"""Event files: TensorBoard's own reader accepts them; broken ones are read up to there."""
 
 from pathlib import Path
 
