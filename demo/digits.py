@@ -8,6 +8,7 @@ row from the left. About a minute on two cores.
 """
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -20,6 +21,8 @@ import lstm_gates_plugin as lg
 
 UNITS = 32
 BATCH_SIZE = 64
+PROBED_DIGITS = (1, 3, 7, 0)
+ROWS = [f"row {row}" for row in range(8)]
 PIXELS = [f"row {row}, column {column}" for row in range(8) for column in range(8)]
 
 
@@ -32,6 +35,12 @@ def load_sequences() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     )
     x_train, x_test, y_train, y_test = split
     return x_train, y_train, x_test, y_test
+
+
+def load_rows() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The same images as eight timesteps of eight pixels: float32 [samples, 8, 8]."""
+    x_train, y_train, x_test, y_test = load_sequences()
+    return x_train.reshape(-1, 8, 8), y_train, x_test.reshape(-1, 8, 8), y_test
 
 
 def build_model(updates: int) -> keras.Model:
@@ -53,14 +62,17 @@ def build_model(updates: int) -> keras.Model:
     return model
 
 
-def choose_probe(x: np.ndarray, y: np.ndarray, digits: tuple[int, ...] = (1, 3, 7, 0)) -> lg.Probe:
-    """The first image of each of `digits`: the samples whose gates the tab shows."""
-    samples = [int(np.flatnonzero(y == digit)[0]) for digit in digits]
+def choose_probe(x: np.ndarray, y: np.ndarray, labels: Sequence[str]) -> lg.Probe:
+    """The first image of each of four digits: the samples whose gates the tab shows.
+
+    `labels` are those of the timesteps.
+    """
+    samples = [int(np.flatnonzero(y == digit)[0]) for digit in PROBED_DIGITS]
     return lg.Probe(
         x[samples],
         target=y[samples],
-        time_labels=[PIXELS] * len(samples),
-        sample_names=[f"a handwritten {digit}" for digit in digits],
+        time_labels=[labels] * len(samples),
+        sample_names=[f"a handwritten {digit}" for digit in PROBED_DIGITS],
     )
 
 
@@ -111,7 +123,7 @@ def main() -> None:
         validation_data=(x_test, y_test),
         verbose=0,
         callbacks=[
-            lg.KerasCallback(arguments.logdir, probe=choose_probe(x_test, y_test)),
+            lg.KerasCallback(arguments.logdir, probe=choose_probe(x_test, y_test, PIXELS)),
             keras.callbacks.TensorBoard(arguments.logdir, write_graph=False),
             ProgressBar(arguments.epochs),
         ],

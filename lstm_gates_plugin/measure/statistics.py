@@ -162,7 +162,7 @@ def spectral_norm(matrix: np.ndarray) -> float:
 
 
 def _bidiagonalised_norm(matrix: np.ndarray) -> float:
-    right = np.random.default_rng(0).standard_normal(matrix.shape[1]).astype(matrix.dtype)
+    right = np.random.default_rng(0).standard_normal(matrix.shape[1:]).astype(matrix.dtype)
     right /= np.linalg.norm(right)
     left = np.zeros(matrix.shape[0], matrix.dtype)
     diagonal: list[float] = []
