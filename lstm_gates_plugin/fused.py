@@ -32,6 +32,12 @@ GATE_LETTERS: Mapping[str, Mapping[str, str]] = {
     "mgu": {"f": "forget", "n": "candidate", "h": "candidate", "c": "candidate"},
 }
 
+#: What TensorFlow 1 does with the kernels that it stores stacked.
+STACKED_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "lstm": {"gate_order": "ijfo", "forget_bias": 1.0},
+    "gru": {"gate_order": "ruc", "reset_after": False},
+}
+
 
 def to_array(value: npt.ArrayLike) -> Array:
     """A float array: float64 as it is, every other type as float32."""
@@ -98,6 +104,22 @@ def count_units(
             f"{projection.shape} was given."
         )
     return units
+
+
+def input_rows(cell: str, gates: int, kernel: Array, projection: npt.ArrayLike | None) -> int:
+    """How many rows of a stacked kernel belong to the input; the recurrent rows follow them."""
+    columns = kernel.shape[-1] if kernel.ndim == 2 else 0
+    recurrent = columns // gates if projection is None else np.shape(projection)[-1]
+    rows: int = kernel.shape[0] - recurrent if columns else 0
+    if columns % gates or rows < 1:
+        turned = kernel.ndim == 2 and kernel.shape[0] % gates == 0
+        turned = turned and kernel.shape[1] > kernel.shape[0] // gates
+        raise ValueError(
+            f"the stacked kernel of a {cell!r} must have the shape (input_size + recurrent_size, "
+            f"{gates} * units), where recurrent_size is units or the projection's second size, and "
+            f"{kernel.shape} was given." + _transpose_hint("kernel", turned)
+        )
+    return rows
 
 
 def _transpose_hint(name: str, turned: object) -> str:

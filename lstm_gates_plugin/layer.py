@@ -206,6 +206,56 @@ class RecurrentLayer:
             options={**described, "dtype": stored, **(options or {})},
         )
 
+    @classmethod
+    def from_stacked(
+        cls,
+        cell: str,
+        kernel: npt.ArrayLike,
+        bias: npt.ArrayLike | None = None,
+        *,
+        projection: npt.ArrayLike | None = None,
+        **arguments: Any,
+    ) -> RecurrentLayer:
+        """Build a layer from one kernel in which the recurrent rows follow the input rows.
+
+        TensorFlow 1 stores its cells like this, also in checkpoints, and its conventions are the
+        defaults here:
+
+            checkpoint = tf.train.load_checkpoint("model.ckpt")
+            scope = "rnn/multi_rnn_cell/cell_0/lstm_cell"
+            layer = lg.RecurrentLayer.from_stacked(
+                "lstm",
+                checkpoint.get_tensor(f"{scope}/kernel"),
+                checkpoint.get_tensor(f"{scope}/bias"),
+                id=scope,
+            )
+
+        Of a GRU, give the two kernels `gates/kernel` and `candidate/kernel` side by side, and the
+        two biases: `np.concatenate([gates, candidate], axis=-1)`.
+
+        Args:
+            cell: `"lstm"`, `"gru"`, `"mgu"` or `"simple_rnn"`.
+            kernel: `(input_size + recurrent_size, gates * units)`.
+            bias: `(gates * units,)`, or `None`.
+            projection: `(units, recurrent_size)`. LSTM only.
+            **arguments: of `from_arrays`. By default an LSTM has `gate_order="ijfo"` and
+                `forget_bias=1.0`, which TensorFlow 1 adds at run time and does not store; a GRU has
+                `gate_order="ruc"` and `reset_after=False`.
+
+        Raises:
+            ValueError: as `from_arrays`, or the kernel leaves no row for the input.
+        """
+        matrix = np.asarray(kernel)
+        rows = fused.input_rows(cell, max(len(GATES.get(cell, ())), 1), matrix, projection)
+        return cls.from_arrays(
+            cell,
+            matrix[:rows],
+            matrix[rows:],
+            bias,
+            projection=projection,
+            **{**fused.STACKED_DEFAULTS.get(cell, {}), **arguments},
+        )
+
 
 def _direction(direction: str) -> Direction:
     if direction == "forward":
