@@ -17,18 +17,24 @@ from lstm_gates_plugin.frameworks.recorded import Observation, Observe, to_trace
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
 
-# By the package in which a type is defined, the module that opens its objects.
-_ADAPTERS = {"keras": "lstm_gates_plugin.frameworks.keras"}
+# By the module or package in which a type is defined, the module that opens its objects.
+_ADAPTERS = {
+    "keras": "lstm_gates_plugin.frameworks.keras",
+    "tf_keras.src.layers.rnn.legacy_cell_wrappers": "lstm_gates_plugin.frameworks.tf1",
+    "tf_keras.src.layers.rnn.legacy_cells": "lstm_gates_plugin.frameworks.tf1",
+}
 
 
-def recurrent_layers(model: Any) -> list[RecurrentLayer]:
+def recurrent_layers(model: Any, **source: Any) -> list[RecurrentLayer]:
     """List the recurrent layers of a model, each with a copy of its present weights by gate.
 
     A layer whose cell's equations are not known is listed as cell `"unknown"`, with its weights
     under their own names.
 
     Args:
-        model: a Keras 3 model or layer.
+        model: a Keras 3 model or layer, or a TF1 cell such as `MultiRNNCell`.
+        **source: of a TF1 cell, `session=` with its variables (by default the default session),
+            and `backward_cell=`, the second cell of a `bidirectional_dynamic_rnn`.
 
     Returns:
         One layer per cell and direction, in the order of the model; empty if it has none.
@@ -37,7 +43,7 @@ def recurrent_layers(model: Any) -> list[RecurrentLayer]:
         TypeError: the model is of no framework that is known here.
         ValueError: the model is not built, so that it has no weights.
     """
-    layers: list[RecurrentLayer] = _adapter(model).recurrent_layers(model)
+    layers: list[RecurrentLayer] = _adapter(model).recurrent_layers(model, **source)
     return layers
 
 
@@ -47,8 +53,16 @@ def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
     The model runs in inference mode, and everything is as before afterwards: weights, statistics,
     states and random state.
 
+    A TF1 cell is given what its rnn op is given, as arrays, or as tensors with a `feed_dict`:
+
+        lg.trace(cell, x, session=session, lengths=None, time_major=False, initial_state=None)
+        lg.trace(cell, inputs=embedded, feed_dict={tokens: ...}, session=session,
+                 outputs=outputs, state=state)
+
+    `frameworks.tf1.Call` describes these arguments.
+
     Args:
-        model: a Keras 3 model or layer.
+        model: a Keras 3 model or layer, or a TF1 cell.
         *args: what the model is called with, as arrays or tensors.
         **kwargs: the same, by name.
 
@@ -149,10 +163,10 @@ def _missing(observation: Observation) -> str:
 
 def _adapter(model: Any) -> ModuleType:
     for cls in type(model).__mro__:
-        module = _ADAPTERS.get(cls.__module__.partition(".")[0])
-        if module is not None:
-            return importlib.import_module(module)
+        for place in (cls.__module__, cls.__module__.partition(".")[0]):
+            if place in _ADAPTERS:
+                return importlib.import_module(_ADAPTERS[place])
     raise TypeError(
-        f"a model must be a Keras 3 model or layer, and an object of type "
+        f"a model must be a Keras 3 model or layer or a TF1 cell, and an object of type "
         f"{type(model).__module__}.{type(model).__qualname__} was given."
     )

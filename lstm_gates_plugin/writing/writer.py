@@ -111,6 +111,7 @@ class GateWriter:
         name: str = "",
         epoch: float | None = None,
         loss: float | None = None,
+        **source: Any,
     ) -> bool:
         """Record weights and, with a probe, activations, if a record is due at this step.
 
@@ -124,6 +125,8 @@ class GateWriter:
             name: prefix of the layer ids, where several models are logged into one run.
             epoch: kept with the record, if known.
             loss: the training loss, kept with the record, if known.
+            **source: what `recurrent_layers` needs beside the model, if anything: a TF1 cell its
+                `session=`.
 
         Returns:
             Whether a record was due.
@@ -135,7 +138,9 @@ class GateWriter:
         self._check_above_last(step, name)
         if not self.is_due(step, name):
             return False
-        return self.log_now(model, step=step, probe=probe, name=name, epoch=epoch, loss=loss)
+        return self.log_now(
+            model, step=step, probe=probe, name=name, epoch=epoch, loss=loss, **source
+        )
 
     def log_now(
         self,
@@ -146,6 +151,7 @@ class GateWriter:
         name: str = "",
         epoch: float | None = None,
         loss: float | None = None,
+        **source: Any,
     ) -> bool:
         """`log` without a schedule: the record is made at any step above the last one."""
         step = self._checked(step)
@@ -155,17 +161,21 @@ class GateWriter:
         self._announce(model, probe)
         numbers = _numbers(epoch, loss)
         if "weights" in self._parts:
-            self._guarded("weights", lambda: self._add_weights(model, step, name, numbers))
+            self._guarded("weights", lambda: self._add_weights(model, source, step, name, numbers))
         if "activations" in self._parts and probe is not None:
             self._guarded(
                 "activations",
-                lambda: self._add_activations(model, Probe.of(probe), step, name, numbers),
+                lambda: self._add_activations(model, source, Probe.of(probe), step, name, numbers),
             )
         self._schedule(name).done(step)
         return True
 
-    def log_weights(self, model: Any, *, step: int | None = None, name: str = "") -> None:
+    def log_weights(
+        self, model: Any, *, step: int | None = None, name: str = "", **source: Any
+    ) -> None:
         """Record the weights of a model's recurrent layers, or of a list of `RecurrentLayer`.
+
+        `source` is what `recurrent_layers` needs beside the model.
 
         Raises:
             ValueError: no step, a negative one, or one not above the last record's; the model has
@@ -174,7 +184,7 @@ class GateWriter:
         """
         step = self._checked(step)
         if self._sink.is_recording():
-            self._add_weights(model, step, name, {})
+            self._add_weights(model, source, step, name, {})
 
     def log_trace(
         self, traces: GateTrace | Iterable[GateTrace], *, step: int | None = None, name: str = ""
@@ -203,11 +213,13 @@ class GateWriter:
         if not self._written:
             print(f"LSTM Gates: nothing was logged to {self._sink.name}: no log call was due.")
 
-    def _add_weights(self, model: Any, step: int, name: str, numbers: dict[str, float]) -> None:
+    def _add_weights(
+        self, model: Any, source: dict[str, Any], step: int, name: str, numbers: dict[str, float]
+    ) -> None:
         is_list = isinstance(model, (list, tuple)) and all(
             isinstance(item, RecurrentLayer) for item in model
         )
-        layers = model if is_list else capture.recurrent_layers(model)
+        layers = model if is_list else capture.recurrent_layers(model, **source)
         if not layers:
             raise ValueError(f"The model {_name_of(model)} has no recurrent layer to log.")
         chosen = [layer for layer in (_named(one, name) for one in layers) if self._wants(layer)]
@@ -218,9 +230,16 @@ class GateWriter:
             self._written = True
 
     def _add_activations(
-        self, model: Any, probe: Probe, step: int, name: str, numbers: dict[str, float]
+        self,
+        model: Any,
+        source: dict[str, Any],
+        probe: Probe,
+        step: int,
+        name: str,
+        numbers: dict[str, float],
     ) -> None:
-        traces, outputs = capture.observe(model, probe.args, probe.kwargs, self._max_samples)
+        arguments = {**probe.kwargs, **source}
+        traces, outputs = capture.observe(model, probe.args, arguments, self._max_samples)
         numbers = {**numbers, "probe_hash": float(probe.hash())}
         self._add_traces(traces, step, name, numbers, make_tracks(probe, outputs))
 
