@@ -38,7 +38,7 @@ def test_only_last_layer_learns(tmp_path: Path) -> None:
         for layer in logged
     }
     assert [changes[f"layer_{number}"] for number in (1, 2, 3)] == [0, 0, 0]
-    assert changes["layer_4"] > 0.01
+    assert changes["layer_4"] > 0.001
     first = logged["layer_1"].statistics("weights")
     assert first.column("kernel/forget", "max")[0] == pytest.approx(0.15, abs=0.005)
     assert not any(row.startswith("bias") for row in first.header["rows"])
