@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lstm_gates_plugin.callbacks.keras import KerasCallback
+    from lstm_gates_plugin.callbacks.tf1 import GateHook
     from lstm_gates_plugin.capture import record, recurrent_layers, trace
     from lstm_gates_plugin.gate_trace import GateTrace
     from lstm_gates_plugin.layer import RecurrentLayer
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lstm_gates_plugin.writing.writer import GateWriter
 
 __all__ = [
+    "GateHook",
     "GateTrace",
     "GateWriter",
     "KerasCallback",
@@ -33,6 +35,7 @@ __all__ = [
 # No public name is also the name of a module or folder here, or importing that module would
 # replace the name by the module.
 _MODULES = {
+    "GateHook": "callbacks.tf1",
     "GateTrace": "gate_trace",
     "GateWriter": "writing.writer",
     "KerasCallback": "callbacks.keras",

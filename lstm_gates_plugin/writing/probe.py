@@ -54,9 +54,7 @@ class Probe:
         """CRC-32 of all inputs: it changes when the probe does."""
         checksum = 0
         for leaf in _leaves((self.args, self.kwargs)):
-            array = np.asarray(leaf)
-            checksum = zlib.crc32(f"{array.shape}{array.dtype}".encode(), checksum)
-            checksum = zlib.crc32(_bytes(array), checksum)
+            checksum = zlib.crc32(_content(leaf), checksum)
         return checksum
 
 
@@ -70,5 +68,10 @@ def _leaves(value: Any) -> Iterable[Any]:
         yield value
 
 
-def _bytes(array: np.ndarray) -> bytes:
-    return repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
+def _content(leaf: Any) -> bytes:
+    try:
+        array = np.asarray(leaf)
+    except NotImplementedError:  # a tensor of a graph: what is fed for it is another leaf
+        return str(leaf.name).encode()
+    values = repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
+    return f"{array.shape}{array.dtype}".encode() + values

@@ -19,12 +19,15 @@ def make_tracks(probe: Probe, outputs: Any) -> Tracks:
         outputs: what the model returned, as NumPy: ``[batch, classes]`` or
             ``[batch, time, classes]`` for a prediction.
     """
+    inputs = _first_array([*probe.args, *probe.kwargs.values()])
+    if inputs is not None and probe.kwargs.get("time_major"):  # of a TF1 rnn op
+        inputs = inputs.swapaxes(0, 1)
     target = _array(probe.target)
     classes = _array(outputs)
     if target is not None and classes is not None and target.shape == classes.shape:
         target = _most_likely(target)
     return Tracks(
-        input=_first_array([*probe.args, *probe.kwargs.values()]),
+        input=inputs,
         target=target,
         prediction=None if classes is None else _most_likely(classes),
         loss=_loss_of_timesteps(probe, outputs),
@@ -52,7 +55,7 @@ def _array(value: Any) -> np.ndarray | None:
         return None
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, NotImplementedError):  # the last for a tensor of a graph
         return None
     return array if array.ndim and np.issubdtype(array.dtype, np.number) else None
 
