@@ -1,29 +1,40 @@
-"""Keras 3: a model's recurrent layers on every backend, and recording where a backend has it."""
+"""Keras, of either generation and on every backend: list the recurrent layers, and record them."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-from types import ModuleType
+from collections.abc import Iterator
 from typing import Any
 
-import keras
+import numpy as np
 
-from lstm_gates_plugin.frameworks import keras_layers
-from lstm_gates_plugin.frameworks.recorded import Observation, Observe
+from lstm_gates_plugin.frameworks import keras_layers, levels
+from lstm_gates_plugin.frameworks.keras_backend import Backend
+from lstm_gates_plugin.frameworks.keras_call import TensorCall
+from lstm_gates_plugin.frameworks.keras_family import Keras, keras_of
+from lstm_gates_plugin.frameworks.keras_recording import Recorder
+from lstm_gates_plugin.frameworks.keras_state import changing_variables, restored_variables
+from lstm_gates_plugin.frameworks.levels import Cell, Node
+from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.layer import RecurrentLayer
 
-# By backend of Keras, the module that records on it. It imports the backend's framework.
-_BACKENDS = {"tensorflow": "lstm_gates_plugin.frameworks.keras_tensorflow"}
+# By backend of Keras, the class that records on it. Its module imports the backend's framework.
+_BACKENDS = {
+    "tensorflow": ("keras_tensorflow", "TensorFlow"),
+    "jax": ("keras_jax", "Jax"),
+    "torch": ("keras_torch", "Torch"),
+}
 
 
 def recurrent_layers(model: Any) -> list[RecurrentLayer]:
     """The recurrent layers of a Keras model, with copies of their present weights.
 
     Raises:
-        ValueError: the model is not built.
+        ValueError: the model is not built, or this is called while a function is compiled.
     """
-    return [keras_layers.read(found) for found in keras_layers.find(model)]
+    _backend(keras_of(model)).refuse_graphs()
+    return [layer for each in keras_layers.find(model) for layer in _layers(each.read())]
 
 
 def observe(
@@ -38,30 +49,61 @@ def observe(
         samples: how many rows to record at most; the model runs on all of them.
 
     Raises:
-        ValueError: the model is not built, has no recurrent layer, or `training=True` was given.
+        ValueError: the model is not built, has no recurrent layer, or `training=True` was given; or
+            this is called while a function is compiled.
     """
     if kwargs.get("training"):
         raise ValueError("a trace runs the model in inference mode; leave training=True out.")
-    backend = _backend()
+    keras = keras_of(model)
+    backend = _backend(keras)
+    backend.refuse_graphs()
     found = _find(model)
-    observation: Observation = backend.observe(
-        model, found, args, {**kwargs, "training": False}, samples
-    )
-    return observation
+    cells = [each.read() for each in found]
+    layers = [layer for node in cells for layer in _layers(node)]
+    with backend.restored(keras):
+        calls, outputs = backend.run(
+            model, found, repr(layers), args, {**kwargs, "training": False}
+        )
+        with _stepping(backend, model, cells):
+            recorded = [
+                each for call in calls for each in call.to_numpy(keras, cells[call.index], samples)
+            ]
+        arrays = keras.map(lambda value: _output(keras, value), outputs)
+    return Observation(layers, recorded, arrays)
 
 
-def recording(model: Any) -> contextlib.AbstractContextManager[Observe]:
+@contextlib.contextmanager
+def recording(model: Any) -> Iterator[Observe]:
     """Record the recurrent layers of a model while the user runs it in any way but training.
 
-    Returns:
-        a context manager that yields a function, which returns what was recorded so far.
+    Functions that were compiled, such as that of `predict()`, run uncompiled meanwhile.
+
+    Yields:
+        a function that returns what was recorded so far; its `outputs` are `None`.
 
     Raises:
-        ValueError: the model is not built, or has no recurrent layer.
+        ValueError: the model is not built, or has no recurrent layer; or this is called while a
+            function is compiled.
     """
-    backend = _backend()
-    context: contextlib.AbstractContextManager[Observe] = backend.recording(model, _find(model))
-    return context
+    keras = keras_of(model)
+    backend = _backend(keras)
+    backend.refuse_graphs()
+    found = _find(model)
+    cells: dict[int, Node[Cell]] = {}
+    recorded: list[RecordedCall] = []
+
+    def keep(call: TensorCall) -> None:
+        if call.index not in cells:
+            cells[call.index] = found[call.index].read()
+        with _stepping(backend, model, [cells[call.index]]):
+            recorded.extend(call.to_numpy(keras, cells[call.index]))
+
+    def observe() -> Observation:
+        layers = [layer for node in cells.values() for layer in _layers(node)]
+        return Observation(layers, list(recorded), None)
+
+    with backend.inline(), Recorder(backend, keep).recording(model, found):
+        yield observe
 
 
 def _find(model: Any) -> list[keras_layers.Found]:
@@ -74,12 +116,29 @@ def _find(model: Any) -> list[keras_layers.Found]:
     return found
 
 
-def _backend() -> ModuleType:
-    name = keras.backend.backend()
-    if name not in _BACKENDS:
+def _backend(keras: Keras) -> Backend:
+    if keras.backend not in _BACKENDS:
         raise ValueError(
-            f"Keras runs on {name!r} here, and gates can be recorded only on "
-            f"{', '.join(map(repr, _BACKENDS))} so far. recurrent_layers(model) gives the weights "
-            "on every backend."
+            f"Keras runs on {keras.backend!r} here, and layers can be opened only on "
+            f"{', '.join(map(repr, _BACKENDS))}."
         )
-    return importlib.import_module(_BACKENDS[name])
+    module, name = _BACKENDS[keras.backend]
+    backend: Backend = getattr(importlib.import_module(f"{__package__}.{module}"), name)()
+    return backend
+
+
+def _layers(cells: Node[Cell]) -> list[RecurrentLayer]:
+    return [cell.layer for cell in levels.leaves(cells)]
+
+
+@contextlib.contextmanager
+def _stepping(backend: Backend, model: Any, cells: list[Node[Cell]]) -> Iterator[None]:
+    """While the user's own cells are stepped, keep what they might write to."""
+    steps = any(cell.step is not None for node in cells for cell in levels.leaves(node))
+    with restored_variables(changing_variables(model) if steps else [], backend.snapshot):
+        yield
+
+
+def _output(keras: Keras, value: Any) -> Any:
+    """What a model returned: tensors, or anything else beside them."""
+    return keras.array(value) if hasattr(value, "dtype") else np.array(value)

@@ -1,7 +1,7 @@
-"""Keras 3 on TensorFlow: run a model with recording as a compiled function, kept for later calls.
+"""Keras on TensorFlow: run a model with recording as a compiled function, kept for later calls.
 
 Eager execution of a recurrent layer costs several times as much, which a writer would pay at every
-log call. What is compiled for a model is kept as long as the model lives, and no longer.
+log call.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from lstm_gates_plugin.frameworks.kept import Kept
+from lstm_gates_plugin.frameworks.keras_backend import Backend, NotRecordableError
+from lstm_gates_plugin.frameworks.keras_call import TensorCall
 from lstm_gates_plugin.frameworks.keras_layers import Found
-from lstm_gates_plugin.frameworks.keras_recording import NotRecordableError, Recorder, TensorCall
-from lstm_gates_plugin.frameworks.keras_state import functions_inline, restored_variables
-from lstm_gates_plugin.layer import RecurrentLayer
-
-#: How many input shapes are kept for one model.
-_KEPT = 4
+from lstm_gates_plugin.frameworks.keras_recording import Recorder
+from lstm_gates_plugin.frameworks.keras_state import restored_variables
 
 # How the names of the operations begin that write to a variable.
 _WRITING = (
@@ -45,29 +44,18 @@ class _Compiled:
     written: list[Any]  # variables to restore after a run
 
 
-_cache: weakref.WeakKeyDictionary[Any, dict[Hashable, _Compiled | None]] = (
-    weakref.WeakKeyDictionary()
-)
+_kept: Kept[_Compiled] = Kept()
 
 
 def run(
+    backend: Backend,
     model: Any,
     found: Sequence[Found],
-    layers: Sequence[RecurrentLayer],
+    key: str,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> tuple[list[TensorCall], Any]:
-    """Call a model with recording; variables are left as they were.
-
-    Args:
-        model: the model.
-        found: its recurrent layers.
-        layers: the same, read.
-        args: what the model is called with.
-        kwargs: the same, by name.
-
-    Returns:
-        The calls that were recorded, and the model's outputs.
+    """Call a model with recording, see `Backend.run`.
 
     Raises:
         NotRecordableError: it cannot be compiled with these arguments, now or as found out earlier.
@@ -78,17 +66,14 @@ def run(
     leaves = tf.nest.flatten((args, kwargs))
     places = [place for place, leaf in enumerate(leaves) if _is_array(leaf)]
     tensors = [tf.convert_to_tensor(leaves[place]) for place in places]
-    key = _key(model, layers, args, kwargs, leaves, tensors)
-    kept = _cache.setdefault(model, {})
-    if key not in kept:
-        while len(kept) >= _KEPT:
-            del kept[next(iter(kept))]
-        kept[key] = None
-        kept[key] = _compile(model, found, (args, kwargs), leaves, places, tensors)
-    compiled = kept[key]
+    compiled = _kept.get(
+        model,
+        _key(model, key, args, kwargs, leaves, tensors),
+        lambda: _compile(backend, model, found, (args, kwargs), leaves, places, tensors),
+    )
     if compiled is None:
         raise NotRecordableError(f"the model {model.name!r} could not be compiled earlier.")
-    with restored_variables(compiled.written):
+    with restored_variables(compiled.written, backend.snapshot):
         outputs, values = compiled.function(*tensors)
     calls = [
         replace(call, tensors=value) for call, value in zip(compiled.calls, values, strict=True)
@@ -102,7 +87,7 @@ def _is_array(leaf: Any) -> bool:
 
 def _key(
     model: Any,
-    layers: Sequence[RecurrentLayer],
+    key: str,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     leaves: Sequence[Any],
@@ -111,7 +96,7 @@ def _key(
     """All that the compiled function depends on, as far as it can be told from outside."""
     return (
         tuple(weakref.ref(layer) for layer in model._flatten_layers(include_self=False)),
-        tuple(repr(layer) for layer in layers),
+        key,
         repr(tf.nest.map_structure(lambda leaf: None, (args, kwargs))),
         tuple("array" if _is_array(leaf) else leaf for leaf in leaves),
         tuple((tensor.dtype, tuple(tensor.shape)) for tensor in tensors),
@@ -119,6 +104,7 @@ def _key(
 
 
 def _compile(
+    backend: Backend,
     model: Any,
     found: Sequence[Found],
     structure: tuple[tuple[Any, ...], dict[str, Any]],
@@ -126,22 +112,23 @@ def _compile(
     places: Sequence[int],
     tensors: Sequence[Any],
 ) -> _Compiled:
-    recorder = Recorder()
+    calls: list[TensorCall] = []
+    recorder = Recorder(backend, calls.append)
 
     def call(*inputs: Any) -> Any:
         filled = list(leaves)
         for place, tensor in zip(places, inputs, strict=True):
             filled[place] = tensor
         args, kwargs = tf.nest.pack_sequence_as(structure, filled)
-        recorder.calls.clear()
+        calls.clear()
         with recorder.recording(model, found):
             outputs = model(*args, **kwargs)
-        return outputs, [each.tensors for each in recorder.calls]
+        return outputs, [each.tensors for each in calls]
 
     specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]
-    with functions_inline():  # those inside the model; this one is compiled all the same
+    with backend.inline():  # those inside the model; this one is compiled all the same
         function = tf.function(call, autograph=False).get_concrete_function(*specs)
-    return _Compiled(function, recorder.calls, _written(function.graph))
+    return _Compiled(function, calls, _written(function.graph))
 
 
 def _written(graph: Any) -> list[Any]:

@@ -1,141 +1,164 @@
-"""Keras 3 on TensorFlow: record what goes into the recurrent layers of a model while it runs."""
+"""Keras: record what goes into the recurrent layers of a model while it runs, on any backend."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import keras
-import numpy as np
-import tensorflow as tf
-
-from lstm_gates_plugin.frameworks.keras_layers import Found
-from lstm_gates_plugin.frameworks.recorded import RecordedCall
-from lstm_gates_plugin.fused import Array
-from lstm_gates_plugin.layer import RecurrentLayer
-
-
-class NotRecordableError(Exception):
-    """A layer runs inside a graph of its own, out of which no tensor can be handed."""
+from lstm_gates_plugin.frameworks import keras_cells, keras_cudnn
+from lstm_gates_plugin.frameworks.keras_backend import Backend
+from lstm_gates_plugin.frameworks.keras_call import TensorCall
+from lstm_gates_plugin.frameworks.keras_family import Keras, keras_of
+from lstm_gates_plugin.frameworks.keras_layers import Found, layers_of_class
+from lstm_gates_plugin.frameworks.keras_state import changing_variables, restored_variables
+from lstm_gates_plugin.frameworks.levels import leaves
+from lstm_gates_plugin.frameworks.replaced import replaced_attributes
 
 
-@dataclass(frozen=True)
-class TensorCall:
-    """One call of one layer, in the framework's tensors and the framework's order of time."""
-
-    index: int  # of the layer, among those that are recorded
-    group: int | None
-    sequences: bool  # whether `output` is that of every timestep
-    tensors: dict[str, Any] = field(repr=False)  # tensors, lists of tensors, or None
-
-    def to_numpy(self, layer: RecurrentLayer, samples: int | None = None) -> RecordedCall:
-        """The first rows of the call in NumPy, by input time."""
-
-        def array(tensor: Any) -> Any:
-            return None if tensor is None else to_numpy(tensor[:samples])
-
-        def states(name: str) -> tuple[Array, ...] | None:
-            tensors = self.tensors[name]
-            return None if tensors is None else tuple(array(tensor) for tensor in tensors)
-
-        mask, output = array(self.tensors["mask"]), array(self.tensors["output"])
-        if mask is not None:
-            mask = mask.astype(bool).reshape(mask.shape[:2])
-        hidden = output if self.sequences else None
-        if hidden is not None and layer.direction == "backward":
-            hidden = hidden[:, ::-1]
-        return RecordedCall(
-            layer=layer,
-            inputs=array(self.tensors["inputs"]),
-            mask=mask,
-            initial_state=states("initial_state"),
-            hidden_state=hidden,
-            last_hidden_state=None if self.sequences else output,
-            final_state=states("final_state"),
-            group=self.group,
-            precision=_precision(layer),
-        )
-
-
-@dataclass
 class Recorder:
-    """The calls of some layers, in the order in which they are made."""
+    """Hands on the calls of some layers, in the order in which they are made.
 
-    calls: list[TensorCall] = field(default_factory=list)
-    before_call: Callable[[int], None] = lambda index: None
-    _groups: int = 0
-    _group: int | None = None
+    Args:
+        backend: what Keras runs on.
+        keep: is given each call right after it was made.
+
+    Attributes:
+        skipped: whether a layer was called on what has no value, so that it was not recorded.
+    """
+
+    def __init__(self, backend: Backend, keep: Callable[[TensorCall], None]) -> None:
+        self.skipped = False
+        self._backend = backend
+        self._keep = keep
+        self._groups = 0
+        self._group: int | None = None
 
     @contextlib.contextmanager
     def recording(self, model: Any, found: Sequence[Found]) -> Iterator[None]:
-        """Record every call of the layers until the end of the block.
+        """Record every call of the layers until the end of the block."""
+        keras, graph = keras_of(model), self._backend.graph()
+        with contextlib.ExitStack() as stack:
 
-        `call` is replaced on the instances, in their `__dict__`, where Keras does not look for
-        layers and weights to track.
-        """
-        graph = _graph()
-        replaced: list[tuple[Any, Any]] = []
+            def replace(owner: Any, **attributes: Any) -> None:
+                stack.enter_context(replaced_attributes(owner, **attributes))
 
-        def replace(layer: Any, wrapper: Callable[..., Any]) -> None:
-            replaced.append((layer, vars(layer).get("call")))
-            vars(layer)["call"] = wrapper
-
-        try:
             for index, each in enumerate(found):
-                replace(each.layer, self._recorded(index, each, graph))
-            for layer in _time_distributed(model):
-                replace(layer, self._grouped(layer.call))
+                replace(each.layer, call=self._either(keras, index, each, graph))
+                for wrapper in keras_cells.dropout_wrappers(each.layer):
+                    replace(wrapper, **keras_cells.WITHOUT_DROPOUT)
+                if keras_cudnn.lacks_gpu(each.layer):
+                    read = next(leaves(each.read())).layer
+                    process = keras_cudnn.process_batch(keras, each.layer, read)
+                    replace(each.layer, _process_batch=process)
+            for layer in layers_of_class(model, keras.layers.TimeDistributed):
+                replace(layer, call=self._grouped(layer.call))
+            for layer in layers_of_class(model, keras.layers.Bidirectional):
+                # Keras 3 has kernels for both directions at once, which call neither layer.
+                fused = [name for name in dir(layer) if name.startswith("_can_attempt_fused")]
+                replace(layer, **dict.fromkeys(fused, lambda *arguments: False))
             yield
-        finally:
-            for layer, earlier in reversed(replaced):
-                del vars(layer)["call"]
-                if earlier is not None:
-                    vars(layer)["call"] = earlier
 
-    def _recorded(self, index: int, found: Found, graph: Any) -> Callable[..., Any]:
-        layer, call = found.layer, found.layer.call
-        signature = inspect.signature(call)
+    def _either(self, keras: Keras, index: int, found: Found, graph: Any) -> Callable[..., Any]:
+        """A layer's `call`, recorded where it is computed."""
+        call = found.layer.call
+        record = self._cell_call if found.is_cell else self._layer_call
+        parameters = inspect.signature(call)
 
-        def recorded(*args: Any, **kwargs: Any) -> Any:
-            if _graph() is not graph:
-                if graph is not None:
-                    raise NotRecordableError(found.id)
-                return call(*args, **kwargs)  # Keras works out shapes, nothing is computed
-            given = signature.bind(*args, **kwargs).arguments
+        def either(*args: Any, **kwargs: Any) -> Any:
+            given = parameters.bind(*args, **kwargs).arguments
+            if not self._backend.is_computed(keras.flatten(next(iter(given.values())))[0], graph):
+                self.skipped = True
+                return call(*args, **kwargs)
             if given.get("training"):
                 raise ValueError(
                     f"layer {found.id!r} was called with training=True while gates are recorded, "
                     "which is done in inference mode. Take training steps outside of record()."
                 )
-            self.before_call(index)
-            initial = given.get("initial_state")
-            if initial is None and layer.stateful:
-                initial = layer.states
-            initial = _tensors(initial)  # before the call, which sets the states of a stateful one
-            result = call(*args, **kwargs)
-            output, *states = result if layer.return_state else (result,)
-            if not states and layer.stateful:
-                states = _tensors(layer.states)
-            self.calls.append(
-                TensorCall(
-                    index,
-                    self._group,
-                    layer.return_sequences,
-                    {
-                        "inputs": next(iter(given.values())),
-                        "mask": keras.tree.flatten(given.get("mask"))[0],  # one for all inputs
-                        "initial_state": initial,
-                        "output": output,
-                        "final_state": keras.tree.flatten(states) or None,
-                    },
-                )
-            )
-            return result
+            return record(keras, index, found, given, lambda: call(*args, **kwargs))
 
-        return recorded
+        return either
+
+    def _layer_call(
+        self,
+        keras: Keras,
+        index: int,
+        found: Found,
+        given: Mapping[str, Any],
+        call: Callable[[], Any],
+    ) -> Any:
+        layer = found.layer
+        inputs, initial = next(iter(given.values())), given.get("initial_state")
+        if isinstance(inputs, list):  # Keras 2 hands on states from other layers in this way
+            inputs, *states = inputs
+            initial = states or initial
+        first, *more = keras.flatten(inputs)
+        if initial is None and layer.stateful:
+            initial = layer.states
+        elif initial is None and found.has_own_start:
+            initial = keras.initial_state(layer, inputs)
+        started = self._states(keras, initial)  # now: the call sets those of a stateful layer
+        result, output, ended = _call_with_states(keras, layer, call)
+        dense, mask = self._backend.padded(first)
+        if given.get("mask") is not None:
+            mask = keras.flatten(given["mask"])[0]  # one for all inputs
+        ours = keras_cudnn.lacks_gpu(layer)  # then there is nothing to compare with
+        self._keep(
+            TensorCall(
+                index,
+                self._group,
+                self._backend.precision(layer.compute_dtype),
+                {
+                    "inputs": self._backend.snapshot(dense),
+                    "mask": mask,
+                    "initial_state": started,
+                    "output": None if ours else self._backend.padded(output)[0],
+                    "final_state": None if ours else self._states(keras, ended),
+                },
+                sequences=layer.return_sequences,
+                backward=layer.go_backwards,
+                time_major=getattr(layer, "time_major", False),
+                more_inputs=bool(more) or given.get("constants") is not None,
+            )
+        )
+        return result
+
+    def _cell_call(
+        self,
+        keras: Keras,
+        index: int,
+        found: Found,
+        given: Mapping[str, Any],
+        call: Callable[[], Any],
+    ) -> Any:
+        """A cell that the model calls by itself, once for each timestep."""
+        inputs, states, *_ = given.values()
+        first, *more = keras.flatten(inputs)
+        initial = self._states(keras, states)
+        output, new = call()
+        self._keep(
+            TensorCall(
+                index,
+                self._group,
+                self._backend.precision(found.layer.compute_dtype),
+                {
+                    "inputs": self._backend.snapshot(first),
+                    "mask": None,
+                    "initial_state": initial,
+                    "output": output,
+                    "final_state": self._states(keras, new),
+                },
+                is_timestep=True,
+                more_inputs=bool(more),
+            )
+        )
+        return output, new
+
+    def _states(self, keras: Keras, states: Any) -> list[Any] | None:
+        if states is None:
+            return None
+        return [self._backend.snapshot(state) for state in keras.flatten(states)]
 
     def _grouped(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def grouped(*args: Any, **kwargs: Any) -> Any:
@@ -150,32 +173,40 @@ class Recorder:
         return grouped
 
 
-def _precision(layer: RecurrentLayer) -> str:
-    """What TensorFlow computes the layer in."""
-    dtype = str(layer.options["compute_dtype"])
-    tensor_float = tf.config.experimental.tensor_float_32_execution_enabled()
-    if dtype == "float32" and tensor_float and tf.config.list_logical_devices("GPU"):
-        return "tensorfloat32"
-    return dtype
+def _call_with_states(
+    keras: Keras, layer: Any, call: Callable[[], Any]
+) -> tuple[Any, Any, list[Any] | None]:
+    """Call a layer; what it returns, its output, and its final states where they can be had.
+
+    They are compared with ours, and tell which calls go on from each other. A subclass with its own
+    `call` might not expect that they are returned.
+    """
+    asked: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+    if not layer.return_state and keras.defines(type(layer).call):
+        asked = replaced_attributes(layer, return_state=True)
+    with asked:
+        result = call()
+        output, *states = result if layer.return_state else (result,)
+    if not states and layer.stateful:
+        states = layer.states
+    return (result if layer.return_state else output), output, states or None
 
 
-def _graph() -> Any:
-    """The graph that TensorFlow is building, or `None` if it computes at once."""
-    return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+def run_eagerly(
+    backend: Backend,
+    model: Any,
+    found: Sequence[Found],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[list[TensorCall], Any, bool]:
+    """Call a model with recording, not compiled; its variables are as before afterwards.
 
-
-def _time_distributed(model: Any) -> list[Any]:
-    layers = model._flatten_layers(include_self=True, recursive=True)
-    return [each for each in layers if isinstance(each, keras.layers.TimeDistributed)]
-
-
-def _tensors(states: Any) -> list[Any] | None:
-    """The present values of a layer's states, flat."""
-    if states is None:
-        return None
-    return [tf.convert_to_tensor(state) for state in keras.tree.flatten(states)]
-
-
-def to_numpy(value: Any) -> Array:
-    """A copy of a tensor, or of what a model returns beside tensors, as an array."""
-    return np.array(value.numpy() if hasattr(value, "numpy") else value)
+    Returns:
+        The calls that were recorded, the model's outputs, and whether calls had to be skipped.
+    """
+    calls: list[TensorCall] = []
+    recorder = Recorder(backend, calls.append)
+    restored = restored_variables(changing_variables(model), backend.snapshot)
+    with restored, recorder.recording(model, found):
+        outputs = model(*args, **kwargs)
+    return calls, outputs, recorder.skipped

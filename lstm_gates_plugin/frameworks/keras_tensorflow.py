@@ -1,105 +1,104 @@
-"""Keras 3 on TensorFlow: run a model with recording, or record while the user runs it."""
+"""Keras on TensorFlow, of either generation."""
 
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import keras
 import tensorflow as tf
+from tensorflow.python.eager import context
 
-from lstm_gates_plugin.frameworks import keras_compiled, keras_layers
+from lstm_gates_plugin.frameworks import keras_compiled
+from lstm_gates_plugin.frameworks.keras_backend import Backend, NotRecordableError
+from lstm_gates_plugin.frameworks.keras_call import TensorCall
+from lstm_gates_plugin.frameworks.keras_family import Keras
 from lstm_gates_plugin.frameworks.keras_layers import Found
-from lstm_gates_plugin.frameworks.keras_recording import Recorder, TensorCall, to_numpy
-from lstm_gates_plugin.frameworks.keras_state import (
-    functions_inline,
-    restored_random_state,
-    restored_variables,
-)
-from lstm_gates_plugin.frameworks.recorded import Observation, Observe
-from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.frameworks.keras_recording import run_eagerly
+from lstm_gates_plugin.frameworks.keras_state import restored_random_state
 
 
-def observe(
-    model: Any,
-    found: Sequence[Found],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    samples: int | None,
-) -> Observation:
-    """Call a model with recording, and leave all as it was.
+class TensorFlow(Backend):
+    """Runs a model as a compiled function, kept for later calls, and eagerly where it must."""
 
-    The call runs as a compiled function, which is made once for each model and input shape; where
-    that is not possible, eagerly.
+    def refuse_graphs(self) -> None:
+        """See `Backend`: a `tf.function` is being traced."""
+        if not tf.executing_eagerly():
+            raise ValueError(
+                "gates cannot be recorded while TensorFlow builds a graph, which has no values "
+                "yet. Log and trace outside of functions that are decorated with tf.function."
+            )
 
-    Args:
-        model: a Keras model or layer.
-        found: its recurrent layers.
-        args: what the model is called with.
-        kwargs: the same, by name.
-        samples: how many rows to record at most; the model runs on all of them.
+    def graph(self) -> Any:
+        """See `Backend`."""
+        return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
 
-    Raises:
-        ValueError: TensorFlow is building a graph.
-    """
-    _refuse_graphs()
-    layers = [keras_layers.read(each) for each in found]
-    with restored_random_state():
+    def is_computed(self, tensor: Any, graph: Any) -> bool:
+        """See `Backend`: a graph within the graph is a loop's, or a function's."""
+        if self.graph() is graph:
+            return True
+        if graph is not None:
+            raise NotRecordableError("A layer runs inside a graph within the graph.")
+        return False  # Keras works out shapes
+
+    def snapshot(self, value: Any) -> Any:
+        """See `Backend`. A tensor is never written to, so nothing is copied."""
+        return tf.convert_to_tensor(value)
+
+    def padded(self, tensor: Any) -> tuple[Any, Any]:
+        """See `Backend`."""
+        if not isinstance(tensor, tf.RaggedTensor):
+            return tensor, None
+        dense = tensor.to_tensor()
+        return dense, tf.sequence_mask(tensor.row_lengths(), tf.shape(dense)[1])
+
+    def precision(self, dtype: str) -> str:
+        """See `Backend`."""
+        tensor_float = tf.config.experimental.tensor_float_32_execution_enabled()
+        if dtype == "float32" and tensor_float and tf.config.list_logical_devices("GPU"):
+            return "tensorfloat32"
+        return dtype
+
+    @contextlib.contextmanager
+    def restored(self, keras: Keras) -> Iterator[None]:
+        """See `Backend`."""
+        with restored_random_state(keras, self.snapshot):
+            seeds = getattr(context.context(), "_rng", None)  # there only after tf.random.set_seed
+            before = seeds and seeds.getstate()
+            try:
+                yield
+            finally:
+                if seeds is not None and seeds.getstate() != before:
+                    seeds.setstate(before)
+                    # A kernel made for one of these seeds would go on where it stopped.
+                    context.context().clear_kernel_cache()
+
+    @contextlib.contextmanager
+    def inline(self) -> Iterator[None]:
+        """See `Backend`."""
+        before = tf.config.functions_run_eagerly()
+        tf.config.run_functions_eagerly(True)
         try:
-            ran = keras_compiled.run(model, found, layers, args, kwargs)
-        except Exception:
-            ran = None  # whatever went wrong: if it is the user's own error, eagerly it shows best
-        calls, outputs = ran or _run_eagerly(model, found, args, kwargs)
-    return Observation(
-        layers,
-        [call.to_numpy(layers[call.index], samples) for call in calls],
-        keras.tree.map_structure(to_numpy, outputs),
-    )
+            with warnings.catch_warnings():
+                # That tf.data does not run eagerly is all the same here.
+                warnings.filterwarnings("ignore", message="Even though the .*run_functions_eagerly")
+                yield
+        finally:
+            tf.config.run_functions_eagerly(before)
 
-
-def _run_eagerly(
-    model: Any, found: Sequence[Found], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[list[TensorCall], Any]:
-    recorder = Recorder()
-    variables = [each.value for each in model.variables if not each.trainable]
-    with restored_variables(variables), functions_inline(), recorder.recording(model, found):
-        outputs = model(*args, **kwargs)
-    return recorder.calls, outputs
-
-
-@contextlib.contextmanager
-def recording(model: Any, found: Sequence[Found]) -> Iterator[Observe]:
-    """Record the layers while the user runs the model.
-
-    Functions compiled by `tf.function`, such as that of `predict()`, run eagerly meanwhile.
-
-    Yields:
-        a function that returns what was recorded so far; its `outputs` are `None`.
-
-    Raises:
-        ValueError: TensorFlow is building a graph.
-    """
-    _refuse_graphs()
-    layers: dict[int, RecurrentLayer] = {}
-
-    def read_weights(index: int) -> None:
-        if index not in layers:
-            layers[index] = keras_layers.read(found[index])
-
-    recorder = Recorder(before_call=read_weights)
-
-    def observe() -> Observation:
-        calls = [call.to_numpy(layers[call.index]) for call in recorder.calls]
-        return Observation(list(layers.values()), calls, None)
-
-    with functions_inline(), recorder.recording(model, found):
-        yield observe
-
-
-def _refuse_graphs() -> None:
-    if not tf.executing_eagerly():
-        raise ValueError(
-            "gates cannot be recorded while TensorFlow builds a graph, which has no values yet. "
-            "Log and trace outside of functions that are decorated with tf.function."
-        )
+    def run(
+        self,
+        model: Any,
+        found: Sequence[Found],
+        key: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> tuple[list[TensorCall], Any]:
+        """See `Backend`."""
+        # Whatever goes wrong: if it is the user's own error, eagerly it shows best.
+        with contextlib.suppress(Exception):
+            return keras_compiled.run(self, model, found, key, args, kwargs)
+        with self.inline():
+            calls, outputs, _ = run_eagerly(self, model, found, args, kwargs)
+        return calls, outputs

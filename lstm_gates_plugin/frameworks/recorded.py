@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from lstm_gates_plugin import cells
+from lstm_gates_plugin.frameworks import stepped
+from lstm_gates_plugin.frameworks.stepped import Stepped
 from lstm_gates_plugin.fused import Array
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
@@ -47,6 +49,8 @@ class RecordedCall:
         final_state: the framework's own states after the call, if it gave them.
         group: calls of one group are one call on more rows, made one after the other.
         precision: what the framework computed in, a key of `TOLERANCES`.
+        stepped: what a cell did whose equations are not known, as far as the framework could be
+            asked to step it.
     """
 
     layer: RecurrentLayer
@@ -58,6 +62,7 @@ class RecordedCall:
     final_state: tuple[Array, ...] | None = None
     group: int | None = None
     precision: str = "float32"
+    stepped: Stepped | None = None
 
     def continues(self, earlier: RecordedCall) -> bool:
         """Whether this call started from the state in which an earlier one ended."""
@@ -93,8 +98,9 @@ def to_traces(calls: Iterable[RecordedCall], samples: int | None = None) -> list
     """The traces of recorded calls, in the order of each trace's first call.
 
     Calls that continue a sequence become one trace; calls of one group become one trace with the
-    rows of all of them, sample by sample. A layer whose equations are not known is refused by name
-    in a warning, and the others go on; so is a recomputed hidden state that is not the framework's.
+    rows of all of them, sample by sample. Of a layer whose equations are not known the trace has
+    only the states, or there is none; a warning says so by name, and the others go on. A recomputed
+    hidden state that is not the framework's is a warning as well.
 
     Args:
         calls: in the order in which they were made.
@@ -116,17 +122,25 @@ def to_traces(calls: Iterable[RecordedCall], samples: int | None = None) -> list
         layer = sequence[0].layer
         if layer.cell == "unknown":
             if layer.id not in count:
-                warnings.warn(
-                    f"the gates of layer {layer.id!r} cannot be shown: the equations of its cell "
-                    "are not known. Its weights can be, by their own names.",
-                    stacklevel=2,
-                )
-            count[layer.id] = 0
-            continue
+                _warn_unknown(sequence[0])
+            if sequence[0].stepped is None:
+                count[layer.id] = 0
+                continue
         trace = _trace([_cut(call, samples) for call in sequence], count.get(layer.id, 0))
         count[layer.id] = trace.call + 1
         traces.append(trace)
     return traces
+
+
+def _warn_unknown(call: RecordedCall) -> None:
+    possible = "its weights can be, by their own names"
+    if call.stepped is not None:
+        possible = "its states and, by their own names, its weights can be"
+    warnings.warn(
+        f"the gates of layer {call.layer.id!r} cannot be shown: the equations of its cell are not "
+        f"known. {possible[0].upper()}{possible[1:]}.",
+        stacklevel=3,
+    )
 
 
 def _stacked(sequences: Sequence[list[RecordedCall]]) -> list[list[RecordedCall]]:
@@ -148,10 +162,7 @@ def _stack(calls: Sequence[RecordedCall]) -> RecordedCall:
 
     def rows(arrays: Sequence[Array | None]) -> Array | None:
         given = [array for array in arrays if array is not None]
-        if len(given) < len(arrays):
-            return None
-        stacked = np.stack(given, axis=1)
-        return stacked.reshape(-1, *stacked.shape[2:])
+        return _interleaved(given) if len(given) == len(arrays) else None
 
     def states(of: Sequence[tuple[Array, ...] | None]) -> tuple[Array, ...] | None:
         given = [state for state in of if state is not None]
@@ -161,6 +172,7 @@ def _stack(calls: Sequence[RecordedCall]) -> RecordedCall:
         return tuple(part for part in joined if part is not None)
 
     masks = [_mask(call) for call in calls]
+    steps = [call.stepped for call in calls if call.stepped is not None]
     inputs = rows([call.inputs for call in calls])
     assert inputs is not None
     return RecordedCall(
@@ -172,7 +184,14 @@ def _stack(calls: Sequence[RecordedCall]) -> RecordedCall:
         hidden_state=rows([call.hidden_state for call in calls]),
         last_hidden_state=rows([call.last_hidden_state for call in calls]),
         final_state=states([call.final_state for call in calls]),
+        stepped=Stepped.joined(steps, _interleaved) if len(steps) == len(calls) else None,
     )
+
+
+def _interleaved(arrays: Sequence[Array]) -> Array:
+    """The rows of several arrays: all of their first rows, then of their second ones, ..."""
+    stacked = np.stack(arrays, axis=1)
+    return stacked.reshape(-1, *stacked.shape[2:])
 
 
 def _mask(call: RecordedCall) -> Array:
@@ -198,6 +217,7 @@ def _cut(call: RecordedCall, samples: int | None) -> RecordedCall:
         hidden_state=cut(call.hidden_state),
         last_hidden_state=cut(call.last_hidden_state),
         final_state=cut_all(call.final_state),
+        stepped=None if call.stepped is None else call.stepped.cut(samples),
     )
 
 
@@ -206,12 +226,13 @@ def _trace(sequence: Sequence[RecordedCall], number: int) -> GateTrace:
     layer = sequence[0].layer
     # A backward layer reads from the end, so its first call is the last stretch of input time.
     by_time = list(reversed(sequence)) if layer.direction == "backward" else list(sequence)
-    trace = cells.forward(
-        layer,
-        np.concatenate([call.inputs for call in by_time], axis=1),
-        np.concatenate([_mask(call) for call in by_time], axis=1),
-        sequence[0].initial_state,
-    )
+    mask = np.concatenate([_mask(call) for call in by_time], axis=1)
+    stepped_calls = [call.stepped for call in sequence if call.stepped is not None]
+    if stepped_calls:
+        trace = stepped.trace(layer, stepped_calls, mask)
+    else:
+        inputs = np.concatenate([call.inputs for call in by_time], axis=1)
+        trace = cells.forward(layer, inputs, mask, sequence[0].initial_state)
     differences: list[tuple[float, float]] = []
     start = 0
     for call in by_time:

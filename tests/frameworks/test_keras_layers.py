@@ -50,6 +50,21 @@ def root():
     return layer
 
 
+def own_loop():
+    class Loop(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.cell = layers.LSTMCell(4)
+
+        def call(self, x):
+            states = [keras.ops.zeros((x.shape[0], 4)) for _ in range(2)]
+            return self.cell(x[:, 0], states)[0]
+
+    model = Loop()
+    model(np.zeros((1, 5, 3), "float32"))
+    return model
+
+
 # One row for each row of the table in `keras_layers`, which holds the same text.
 TABLE = {
     "`Sequential([LSTM(4), LSTM(4)])`": lambda: sequential(lstm(), lstm()),
@@ -58,10 +73,14 @@ TABLE = {
         layers.Bidirectional(layers.GRU(4))
     ),
     "`Sequential([RNN(LSTMCell(4))])`": lambda: sequential(layers.RNN(layers.LSTMCell(4))),
+    "`Sequential([RNN([LSTMCell(4), GRUCell(4)])])`": lambda: sequential(
+        layers.RNN([layers.LSTMCell(4), layers.GRUCell(4)])
+    ),
     "`Sequential([TimeDistributed(LSTM(4))])`": lambda: keras.Sequential(
         [keras.Input((2, 5, 3)), layers.TimeDistributed(lstm())]
     ),
     "subclass with `self.encoder = LSTM(4)`": lambda: subclass(encoder=lstm()),
+    "subclass with `self.cell = LSTMCell(4)`": own_loop,
     "subclass with `self.blocks = [LSTM(4), GRU(4)]`": lambda: subclass(
         blocks=[lstm(), layers.GRU(4)]
     ),
@@ -202,14 +221,17 @@ def test_a_custom_cell_is_listed_under_its_own_names():
     assert (read.input_size, read.units) == (3, 4)
 
 
-def test_stacked_cells_are_listed_with_stable_names():
-    def build():
-        return sequential(layers.RNN([layers.LSTMCell(4), layers.GRUCell(2)]))
+def test_stacked_cells_are_layers_of_their_own():
+    lower, upper = lg.recurrent_layers(
+        sequential(layers.RNN([layers.LSTMCell(4), layers.GRUCell(2)]))
+    )
+    assert (lower.id, lower.cell, lower.input_size) == ("rnn_0/cell_0", "lstm", 3)
+    assert (upper.id, upper.cell, upper.input_size) == ("rnn_0/cell_1", "gru", 4)
 
-    first, second = (lg.recurrent_layers(build())[0] for _ in range(2))
-    assert first.cell == "unknown"
-    assert list(first.parts()) == list(second.parts())
-    assert "weights/lstm_cell_0/kernel" in first.parts()
+
+def test_a_stack_of_one_cell_is_that_cell():
+    (layer,) = lg.recurrent_layers(sequential(layers.RNN([layers.LSTMCell(4)])))
+    assert (layer.id, layer.cell) == ("rnn_0", "lstm")
 
 
 def test_a_subclassed_cell_with_its_own_equations_is_unknown():

@@ -1,0 +1,88 @@
+"""Keras: what is asked of the framework that it runs on."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lstm_gates_plugin.frameworks.keras_family import Keras
+
+if TYPE_CHECKING:
+    from lstm_gates_plugin.frameworks.keras_call import TensorCall
+    from lstm_gates_plugin.frameworks.keras_layers import Found
+
+
+class NotRecordableError(Exception):
+    """A layer runs inside a graph of its own, out of which no tensor can be handed."""
+
+
+class Backend(abc.ABC):
+    """One framework that Keras runs on."""
+
+    @abc.abstractmethod
+    def refuse_graphs(self) -> None:
+        """Refuse to look inside a model from within a function that is being compiled.
+
+        Raises:
+            ValueError: this is called from within one.
+        """
+
+    def graph(self) -> Any:
+        """What is being compiled now, or `None` where all is computed at once."""
+        return None
+
+    @abc.abstractmethod
+    def is_computed(self, tensor: Any, graph: Any) -> bool:
+        """Whether a call of a layer is computed, and not just tried out for its shapes.
+
+        Args:
+            tensor: the inputs of the call.
+            graph: what `graph()` returned when the recording began.
+
+        Raises:
+            NotRecordableError: it is, but its values cannot be handed out.
+        """
+
+    @abc.abstractmethod
+    def snapshot(self, value: Any) -> Any:
+        """A tensor, or a variable's present value, that later writes do not change."""
+
+    def padded(self, tensor: Any) -> tuple[Any, Any]:
+        """A tensor, padded if it is ragged, and in that case the mask of what is not padding."""
+        return tensor, None
+
+    @abc.abstractmethod
+    def precision(self, dtype: str) -> str:
+        """What layers of this type are computed in: a key of `recorded.TOLERANCES`."""
+
+    @abc.abstractmethod
+    def restored(self, keras: Keras) -> contextlib.AbstractContextManager[None]:
+        """Set all random state back at the end of the block."""
+
+    @abc.abstractmethod
+    def inline(self) -> contextlib.AbstractContextManager[None]:
+        """Run functions that were compiled as the Python that they were made of, in the block."""
+
+    @abc.abstractmethod
+    def run(
+        self,
+        model: Any,
+        found: Sequence[Found],
+        key: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> tuple[list[TensorCall], Any]:
+        """Call a model with recording; its variables are as before afterwards.
+
+        Args:
+            model: a Keras model or layer.
+            found: its recurrent layers.
+            key: names all about the layers that the recording depends on.
+            args: what the model is called with.
+            kwargs: the same, by name.
+
+        Returns:
+            The calls that were recorded, and the model's outputs.
+        """

@@ -1,0 +1,81 @@
+"""One recorded call of a Keras layer: from the framework's tensors to arrays by input time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.keras_family import Keras
+from lstm_gates_plugin.frameworks.levels import Cell, Node
+from lstm_gates_plugin.frameworks.recorded import RecordedCall
+from lstm_gates_plugin.fused import Array
+
+
+@dataclass(frozen=True)
+class TensorCall:
+    """One call of one layer, in the framework's tensors and the framework's order of time.
+
+    Attributes:
+        index: of the layer, among those that are recorded.
+        group: see `RecordedCall`.
+        precision: see `RecordedCall`.
+        tensors: `inputs`, `mask` and `output` as tensors, `initial_state` and `final_state` as flat
+            lists of them; each may be `None`.
+        sequences: whether `output` is that of every timestep.
+        backward: whether the layer reads the sequence from its end.
+        time_major: whether sequences have the axis of time first.
+        is_timestep: the call of a cell, whose tensors have no axis of time.
+        more_inputs: whether the cell was given more than `inputs`.
+    """
+
+    index: int
+    group: int | None
+    precision: str
+    tensors: dict[str, Any] = field(repr=False)
+    sequences: bool = True
+    backward: bool = False
+    time_major: bool = False
+    is_timestep: bool = False
+    more_inputs: bool = False
+
+    def to_numpy(
+        self, keras: Keras, cells: Node[Cell], samples: int | None = None
+    ) -> list[RecordedCall]:
+        """The first rows of the call in NumPy, by input time, as one call of each cell."""
+
+        def states(name: str) -> tuple[Array, ...] | None:
+            tensors = self.tensors[name]
+            if tensors is None:
+                return None
+            return tuple(keras.array(tensor[:samples]) for tensor in tensors)
+
+        def sequence(name: str) -> Any:
+            tensor = self.tensors[name]
+            if tensor is None:
+                return None
+            if self.time_major:
+                return keras.array(tensor[:, :samples]).swapaxes(0, 1)
+            array = keras.array(tensor[:samples])
+            return array[:, None] if self.is_timestep else array
+
+        mask, hidden, last = sequence("mask"), None, None
+        if self.sequences:
+            hidden = sequence("output")
+            hidden = hidden[:, ::-1] if self.backward and hidden is not None else hidden
+        elif self.tensors["output"] is not None:
+            last = keras.array(self.tensors["output"][:samples])
+        if self.more_inputs:
+            cells = levels.convert(cells, lambda cell: replace(cell, step=None))
+        whole = RecordedCall(
+            layer=next(levels.leaves(cells)).layer,
+            inputs=sequence("inputs"),
+            mask=None if mask is None else mask.astype(bool).reshape(mask.shape[:2]),
+            initial_state=states("initial_state"),
+            hidden_state=hidden,
+            last_hidden_state=last,
+            final_state=states("final_state"),
+            group=self.group,
+            precision=self.precision,
+        )
+        return levels.replay(cells, whole)

@@ -1,0 +1,191 @@
+"""Keras 3 on JAX."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import keras
+
+from lstm_gates_plugin.frameworks.kept import Kept
+from lstm_gates_plugin.frameworks.keras_backend import Backend, NotRecordableError
+from lstm_gates_plugin.frameworks.keras_call import TensorCall
+from lstm_gates_plugin.frameworks.keras_family import Keras
+from lstm_gates_plugin.frameworks.keras_layers import Found
+from lstm_gates_plugin.frameworks.keras_recording import Recorder, run_eagerly
+from lstm_gates_plugin.frameworks.keras_state import changing_variables, restored_random_state
+
+_JIT = "jit"
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """A model's call with recording. Refers to no layer, lest what is kept keep its owner."""
+
+    function: Any
+    calls: list[TensorCall]  # with the tensors of the compilation, to be replaced by those of a run
+    structure: Any  # of the outputs
+
+
+_kept: Kept[_Compiled] = Kept()
+
+
+class Jax(Backend):
+    """Runs a model as a compiled function, kept for later calls, and uncompiled where it must.
+
+    A recurrent layer that is not compiled is compiled anew in each call, which takes seconds.
+    """
+
+    def refuse_graphs(self) -> None:
+        """See `Backend`. Inside `jit`, even a constant has no value."""
+        if isinstance(jax.numpy.zeros(()), jax.core.Tracer):
+            raise ValueError(
+                "gates cannot be recorded inside a function that jax.jit (or grad, vmap, scan) is "
+                "tracing, which has no values yet. Log and trace outside of it, on the values that "
+                "it returns."
+            )
+
+    def graph(self) -> Any:
+        """See `Backend`."""
+        return _JIT if isinstance(jax.numpy.zeros(()), jax.core.Tracer) else None
+
+    def is_computed(self, tensor: Any, graph: Any) -> bool:
+        """See `Backend`. While we compile the model, all are tracers."""
+        return graph is not None or not isinstance(tensor, jax.core.Tracer)
+
+    def snapshot(self, value: Any) -> Any:
+        """See `Backend`. Arrays of JAX are never written to."""
+        return keras.ops.convert_to_tensor(value)
+
+    def precision(self, dtype: str) -> str:
+        """See `Backend`. Off the CPU, JAX multiplies float32 in fewer digits by default."""
+        reduced = jax.default_backend() != "cpu"
+        return "tensorfloat32" if dtype == "float32" and reduced else dtype
+
+    @contextlib.contextmanager
+    def restored(self, keras: Keras) -> Iterator[None]:
+        """See `Backend`. JAX has no random state of its own."""
+        with restored_random_state(keras, self.snapshot):
+            yield
+
+    @contextlib.contextmanager
+    def inline(self) -> Iterator[None]:
+        """See `Backend`."""
+        with jax.disable_jit():
+            yield
+
+    def run(
+        self,
+        model: Any,
+        found: Sequence[Found],
+        key: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> tuple[list[TensorCall], Any]:
+        """See `Backend`."""
+        # Whatever goes wrong: if it is the user's own error, uncompiled it shows best.
+        with contextlib.suppress(Exception):
+            return self._run_compiled(model, found, key, args, kwargs)
+        calls, outputs, skipped = run_eagerly(self, model, found, args, kwargs)
+        if skipped:  # inside a function that the user compiled
+            with self.inline():
+                calls, outputs, _ = run_eagerly(self, model, found, args, kwargs)
+        return calls, outputs
+
+    def _run_compiled(
+        self,
+        model: Any,
+        found: Sequence[Found],
+        key: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> tuple[list[TensorCall], Any]:
+        leaves = keras.tree.flatten((args, kwargs))
+        places = [place for place, leaf in enumerate(leaves) if _is_array(leaf)]
+        tensors = [keras.ops.convert_to_tensor(leaves[place]) for place in places]
+        variables = _variables(model)
+        values = [variable.value for variable in variables]
+        compiled = _kept.get(
+            model,
+            _key(key, args, kwargs, leaves, [*values, *tensors]),
+            lambda: self._compile(
+                model, found, (args, kwargs), leaves, places, variables, (values, tensors)
+            ),
+        )
+        if compiled is None:
+            raise NotRecordableError(f"the model {model.name!r} could not be compiled earlier.")
+        outputs, recorded = compiled.function(values, tensors)
+        calls = [
+            replace(call, tensors=each) for call, each in zip(compiled.calls, recorded, strict=True)
+        ]
+        return calls, keras.tree.pack_sequence_as(compiled.structure, outputs)
+
+    def _compile(
+        self,
+        model: Any,
+        found: Sequence[Found],
+        structure: tuple[tuple[Any, ...], dict[str, Any]],
+        leaves: Sequence[Any],
+        places: Sequence[int],
+        variables: Sequence[Any],
+        example: tuple[list[Any], list[Any]],
+    ) -> _Compiled:
+        calls: list[TensorCall] = []
+        structures: list[Any] = []
+
+        def call(values: list[Any], inputs: list[Any]) -> Any:
+            filled = list(leaves)
+            for place, tensor in zip(places, inputs, strict=True):
+                filled[place] = tensor
+            args, kwargs = keras.tree.pack_sequence_as(structure, filled)
+            calls.clear()
+            # No update reaches the variables.
+            scope = _Scope(list(zip(variables, values, strict=True)))
+            with scope, Recorder(self, calls.append).recording(model, found):
+                outputs = model(*args, **kwargs)
+            structures[:] = [keras.tree.map_structure(lambda leaf: None, outputs)]
+            return keras.tree.flatten(outputs), [each.tensors for each in calls]
+
+        function = jax.jit(call).lower(*example).compile()
+        return _Compiled(function, calls, structures[0])
+
+
+class _Scope(keras.StatelessScope):
+    """Refuses variables that are not the model's: their values would be compiled in."""
+
+    def get_current_value(self, variable: Any) -> Any:
+        """A variable's value in this scope."""
+        value = super().get_current_value(variable)
+        if value is None:
+            raise NotRecordableError(f"the model reads a variable {variable.path!r} of its own.")
+        return value
+
+
+def _variables(model: Any) -> list[Any]:
+    known: dict[int, Any] = {}
+    for variable in [*model.variables, *changing_variables(model)]:
+        known.setdefault(id(variable), variable)
+    return list(known.values())
+
+
+def _is_array(leaf: Any) -> bool:
+    return hasattr(leaf, "dtype") and hasattr(leaf, "shape")
+
+
+def _key(
+    key: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    leaves: Sequence[Any],
+    tensors: Sequence[Any],
+) -> Hashable:
+    """All that the compiled function depends on, as far as it can be told from outside."""
+    return (
+        key,
+        repr(keras.tree.map_structure(lambda leaf: None, (args, kwargs))),
+        tuple("array" if _is_array(leaf) else leaf for leaf in leaves),
+        tuple((str(tensor.dtype), tuple(tensor.shape)) for tensor in tensors),
+    )

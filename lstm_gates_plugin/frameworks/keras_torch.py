@@ -1,0 +1,76 @@
+"""Keras 3 on torch."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from lstm_gates_plugin.frameworks.keras_backend import Backend
+from lstm_gates_plugin.frameworks.keras_call import TensorCall
+from lstm_gates_plugin.frameworks.keras_family import Keras
+from lstm_gates_plugin.frameworks.keras_layers import Found
+from lstm_gates_plugin.frameworks.keras_recording import run_eagerly
+from lstm_gates_plugin.frameworks.keras_state import restored_random_state
+
+
+class Torch(Backend):
+    """Runs a model without gradients; torch computes all at once."""
+
+    def refuse_graphs(self) -> None:
+        """See `Backend`."""
+        if torch.compiler.is_compiling():
+            raise ValueError(
+                "gates cannot be recorded inside a function that torch.compile compiles, which has "
+                "no values yet. Log and trace outside of it."
+            )
+
+    def is_computed(self, tensor: Any, graph: Any) -> bool:
+        """See `Backend`. Keras works out shapes on a device that computes nothing."""
+        return not (isinstance(tensor, torch.Tensor) and tensor.device.type == "meta")
+
+    def snapshot(self, value: Any) -> Any:
+        """See `Backend`. Keras writes variables in place."""
+        tensor = getattr(value, "value", value)
+        return tensor.detach().clone() if isinstance(tensor, torch.Tensor) else tensor
+
+    def precision(self, dtype: str) -> str:
+        """See `Backend`. cuDNN may always use TensorFloat-32 in recurrent layers."""
+        on_gpu = torch.cuda.is_available() and torch.backends.cudnn.allow_tf32
+        return "tensorfloat32" if dtype == "float32" and on_gpu else dtype
+
+    @contextlib.contextmanager
+    def restored(self, keras: Keras) -> Iterator[None]:
+        """See `Backend`."""
+        devices = range(torch.cuda.device_count())
+        with torch.random.fork_rng(devices), restored_random_state(keras, self.snapshot):
+            yield
+
+    @contextlib.contextmanager
+    def inline(self) -> Iterator[None]:
+        """See `Backend`."""
+        with torch.compiler.set_stance("force_eager"):
+            yield
+
+    def run(
+        self,
+        model: Any,
+        found: Sequence[Found],
+        key: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> tuple[list[TensorCall], Any]:
+        """See `Backend`. Modules of torch's own within the model keep their mode and buffers."""
+        modes = [(module, module.training) for module in model.modules()]
+        buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
+        try:
+            with torch.no_grad(), self.inline():
+                calls, outputs, _ = run_eagerly(self, model, found, args, kwargs)
+        finally:
+            for module, training in modes:
+                module.training = training
+            for buffer, value in buffers:
+                buffer.copy_(value)
+        return calls, outputs
