@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.matrix import TABLE
 from helpers.tensorboard_server import tensorboard_server
 
 # Before any test imports a framework: quiet, on the CPU, with the backend that is tested here.
@@ -29,3 +30,9 @@ def serve_logdir() -> Iterator[Callable[..., str]]:
             return servers.enter_context(tensorboard_server(logdir, *arguments))
 
         yield serve
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what the matrix tests found."""
+    for line in TABLE.lines():
+        terminalreporter.write_line(line)
