@@ -37,6 +37,7 @@ CHECKS = (
     Check("page: eslint, tsc", ("npm", "run", "--silent", "lint"), ROOT / "frontend", lint=True),
     Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
     Check("pytest", ("pytest", "--durations=10")),
+    Check("pytest, TensorFlow 1", ("pytest", "tests/tf1", "--durations=5")),
 )
 
 
