@@ -1,3 +1,5 @@
+// Tests the matrices that are cut out of arrays, and single values of them.
+
 import { expect, it } from "vitest";
 import { ascending, countNotFinite, difference, extent, sampleGaps, sampleMatrix, valueAt, weightMatrix, type Matrix } from "./matrix";
 
@@ -9,7 +11,12 @@ it("sampleMatrix turns [samples, columns, units] into units x columns", () => {
   expect([matrix.rows, matrix.columns, matrix.dtype]).toEqual([2, 3, "F16"]);
   expect(Array.from(matrix.values)).toEqual([7, 9, 11, 6, 8, 10]);
   expect(valueAt(matrix, 1, 2)).toBe(10);
-  expect(valueAt(matrix, 2, 0)).toBeNaN();
+});
+
+it("valueAt is NaN outside the matrix, never another row's value", () => {
+  const matrix = sampleMatrix(cube, 1, [1, 0]);
+  const outside = [[0, 3], [0, -1], [2, 0], [-1, 2]] as const;
+  expect(outside.map(([row, column]) => valueAt(matrix, row, column))).toEqual([NaN, NaN, NaN, NaN]);
 });
 
 it("sampleGaps reads the mask of one sample", () => {

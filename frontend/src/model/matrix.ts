@@ -12,7 +12,9 @@ export interface Matrix {
   readonly gaps?: readonly boolean[];
 }
 
+/** NaN outside the matrix: a chosen place may be of another, larger one. */
 export function valueAt(matrix: Matrix, row: number, column: number): number {
+  if (row < 0 || row >= matrix.rows || column < 0 || column >= matrix.columns) return NaN;
   return matrix.values[row * matrix.columns + column] ?? NaN;
 }
 

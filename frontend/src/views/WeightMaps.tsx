@@ -5,7 +5,7 @@ import type { WeightsHeader } from "../api";
 import type { Cell } from "../heatmap";
 import { exact, short } from "../model/format";
 import { weightHeight, weightsWidth } from "../model/layout";
-import { valueAt } from "../model/matrix";
+import { valueAt, weightMatrix } from "../model/matrix";
 import { blockNumber, shownColumns, sharedRange } from "../model/weightMaps";
 import type { WeightBlock, WeightColumn } from "../model/weights";
 import type { Payload } from "../safetensors";
@@ -107,7 +107,8 @@ function contentAt(columns: readonly WeightColumn[], { block, cell }: Pointer, n
   };
 }
 
-function storedValue({ header, tensors }: Snapshot, { array, matrix }: WeightBlock, { row, column }: Cell): string {
+function storedValue({ header, tensors }: Snapshot, { array }: WeightBlock, { row, column }: Cell): string {
   const tensor = tensors.get(array);
-  return `at step ${header.step}: ${exact(tensor?.values[row * matrix.columns + column] ?? NaN, tensor?.dtype)}`;
+  const value = tensor ? valueAt(weightMatrix(tensor), row, column) : NaN;
+  return `at step ${header.step}: ${exact(value, tensor?.dtype)}`;
 }
