@@ -2,8 +2,9 @@
 
 import { computed, signal } from "@preact/signals";
 import { keptSamples, shownSample } from "./model/activations";
+import { selfCheck } from "./model/layer";
 import { ALL_GATES, asked, type Place } from "./selection";
-import { activations, series } from "./state";
+import { activations, layer, series, step } from "./state";
 
 /** The entry under the pointer, in any of the pictures. */
 export const hovered = signal<Place | null>(null);
@@ -17,6 +18,14 @@ export const sampleIndex = computed(() => {
 });
 
 export const shown = computed(() => snapshot.value && shownSample(snapshot.value, sampleIndex.value, series.activations.value));
+
+/** Whether the gates that are shown are the framework's own. */
+export const selfChecked = computed(() => {
+  const [data, at] = [series.activations.value, step.value];
+  if (!layer.value || !data || at === undefined) return null;
+  const ends = ["min", "max"].map((column) => Math.abs(data.at(at, "hidden_state", column)));
+  return selfCheck(layer.value, data.recordAt(at, "difference"), Math.max(...ends));
+});
 
 /** The chosen gate; all, where this layer has no such gate. */
 export const gate = computed(() => {

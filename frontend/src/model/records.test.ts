@@ -1,3 +1,5 @@
+// Tests statistics looked up by names and training steps.
+
 import { expect, it } from "vitest";
 import type { Series } from "../api";
 import { magnitudes, records } from "./records";
@@ -27,6 +29,7 @@ it("looks numbers up by the names of rows and columns", () => {
   expect(data.recordSeries("loss")).toEqual([0.5, NaN]);
   expect(data.at(10, "kernel/forget", "p99")).toBe(4);
   expect(data.at(7, "kernel/forget", "p99")).toBe(2);
+  expect([data.recordAt(7, "loss"), data.recordAt(10, "loss")]).toEqual([0.5, NaN]);
 });
 
 it("answers NaN for what there is not", () => {

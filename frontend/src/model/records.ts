@@ -13,6 +13,8 @@ export interface Records {
   recordSeries(column: string): number[];
   /** One statistic at the record of that step, or the last one before it. */
   at(step: number, row: string, column: string): number;
+  /** The same for a column that belongs to the whole record. */
+  recordAt(step: number, column: string): number;
 }
 
 export function records({ header, tensors }: Payload<Series>): Records {
@@ -27,15 +29,18 @@ export function records({ header, tensors }: Payload<Series>): Records {
     return statistics[(position * rows.length + r) * columns.length + c] ?? NaN;
   }
 
+  function recordValue(position: number, column: string): number {
+    const at = recordColumns.indexOf(column);
+    return at < 0 ? NaN : (perRecord[position * recordColumns.length + at] ?? NaN);
+  }
+
   return {
     header,
     steps,
     series: (row, column) => steps.map((_, position) => value(position, row, column)),
-    recordSeries(column) {
-      const at = recordColumns.indexOf(column);
-      return steps.map((_, position) => (at < 0 ? NaN : (perRecord[position * recordColumns.length + at] ?? NaN)));
-    },
+    recordSeries: (column) => steps.map((_, position) => recordValue(position, column)),
     at: (step, row, column) => value(positionAt(steps, step), row, column),
+    recordAt: (step, column) => recordValue(positionAt(steps, step), column),
   };
 }
 

@@ -6,7 +6,8 @@ import { matchesFilter } from "../model/filter";
 import { compactCount, count } from "../model/format";
 import { describeLayer } from "../model/layer";
 import type { TreeNode } from "../model/tree";
-import { health, layer, layerId, run, runs, series, tree } from "../state";
+import { selfChecked } from "../shown";
+import { health, layer, layerId, run, runs, tree } from "../state";
 
 const FILTER_FROM = 2;
 
@@ -114,15 +115,19 @@ function LayerDescription() {
     );
   }
   if (!layer.value) return null;
-  const difference = series.activations.value?.recordSeries("difference").at(-1) ?? NaN;
   return (
     <section data-testid="layer-description">
       <h2>Layer</h2>
-      {describeLayer(layer.value, difference).map((line) => (
+      {describeLayer(layer.value).map((line) => (
         <p key={line} class="quiet">
           {line}
         </p>
       ))}
+      {selfChecked.value && (
+        <p class={selfChecked.value.passed ? "quiet" : "warning"} data-testid="self-check">
+          {selfChecked.value.text}
+        </p>
+      )}
     </section>
   );
 }
