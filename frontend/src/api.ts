@@ -78,6 +78,11 @@ export interface ActivationsHeader {
   readonly hidden_units?: readonly number[];
   /** Samples in the probe; fewer may be kept. */
   readonly samples: number;
+  /** False where the rows are not the probe's samples, as below a TimeDistributed layer. */
+  readonly rows_match_probe?: boolean;
+  /** True indices of the features of the input that are kept, and how many there are in all. */
+  readonly track_features?: readonly number[];
+  readonly track_features_total?: number;
   /** Timesteps of the sequence, and how many of them one column averages. */
   readonly timesteps: number;
   readonly block: number;

@@ -1,6 +1,18 @@
+// Tests the rows, tracks and names of one sample of a snapshot.
+
 import { expect, it } from "vitest";
 import type { ActivationsHeader } from "../api";
-import { columnName, keptSamples, sampleName, shownSample, valueAtUnit } from "./activations";
+import {
+  columnName,
+  featureCount,
+  featureName,
+  keptSamples,
+  sampleCount,
+  sampleName,
+  sampleWord,
+  shownSample,
+  valueAtUnit,
+} from "./activations";
 import { layer, tensor } from "./testing";
 
 const header: ActivationsHeader = {
@@ -57,6 +69,33 @@ it("names samples and columns", () => {
   expect(columnName(sample, 1)).toBe("timestep 1");
   const joined = { ...sample, labels: null, block: 4, timesteps: 10 };
   expect(columnName(joined, 2)).toBe("mean of timesteps 8–9");
+});
+
+it("says how many samples of how many are kept", () => {
+  expect(sampleCount(snapshot)).toBe("of 2 (of 3 in the probe)");
+  expect(sampleCount({ ...snapshot, header: { ...header, samples: 2 } })).toBe("of 2");
+});
+
+it("calls rows that are not the probe's samples rows", () => {
+  const rows = { ...snapshot, header: { ...header, sample_names: null, rows_match_probe: false } };
+  expect([sampleWord(snapshot), sampleWord(rows)]).toEqual(["sample", "row"]);
+  expect(sampleName(rows, 1)).toBe("row 1");
+  expect(sampleCount(rows)).toBe("of 2 (of 3 rows)");
+});
+
+it("names the kept features of the input by their true index", () => {
+  const tensors = new Map([...snapshot.tensors, ["track/input", tensor([2, 3, 2], values)] as const]);
+  const inputTrack = (changes: Partial<ActivationsHeader>) => {
+    const [found] = shownSample({ header: { ...header, ...changes }, tensors }, 0, undefined).tracks;
+    if (!found) throw new Error("a track is expected");
+    return found;
+  };
+  const some = inputTrack({ track_features: [0, 16], track_features_total: 100 });
+  expect([featureCount(some), featureName(some, 1)]).toEqual(["2 of 100 features", "input 16"]);
+  const unknown = inputTrack({});
+  expect([featureCount(unknown), featureName(unknown, 1)]).toEqual(["2 features", "input 1"]);
+  const [single] = shownSample(snapshot, 0, undefined).tracks;
+  expect(single && [featureCount(single), featureName(single, 0)]).toEqual(["", "input"]);
 });
 
 it("keeps a projected hidden state apart from units", () => {

@@ -3,7 +3,7 @@
 import type { ActivationsHeader } from "../api";
 import type { Payload } from "../safetensors";
 import { activationRows, type Row } from "./gates";
-import { exact } from "./format";
+import { count, exact, plural } from "./format";
 import { ascending, sampleGaps, sampleMatrix, valueAt, type Matrix } from "./matrix";
 import type { Records } from "./records";
 import { rowRange, trackRange, type Range } from "./scales";
@@ -21,6 +21,9 @@ export interface Track {
   readonly key: string;
   readonly matrix: Matrix;
   readonly range: Range;
+  /** The true index of each row of the matrix, and how many features there are in all. */
+  readonly features: readonly number[];
+  readonly allFeatures: number;
 }
 
 export interface ShownSample {
@@ -60,8 +63,21 @@ export function keptSamples({ tensors }: Snapshot): number {
   return tensors.get("mask")?.shape[0] ?? 0;
 }
 
-export function sampleName({ header }: Snapshot, sample: number): string {
-  return header.sample_names?.[sample] ?? `sample ${sample}`;
+/** What a row of the arrays is: a sample of the probe, unless the layer was given other rows. */
+export function sampleWord({ header }: Snapshot): string {
+  return header.rows_match_probe === false ? "row" : "sample";
+}
+
+export function sampleName(snapshot: Snapshot, sample: number): string {
+  return snapshot.header.sample_names?.[sample] ?? `${sampleWord(snapshot)} ${sample}`;
+}
+
+/** "of 4", and where the probe has more than are kept: "of 4 (of 10 in the probe)". */
+export function sampleCount(snapshot: Snapshot): string {
+  const kept = keptSamples(snapshot);
+  const all = snapshot.header.samples;
+  if (kept === all) return `of ${count(all)}`;
+  return `of ${count(kept)} (of ${count(all)}${sampleWord(snapshot) === "row" ? " rows" : " in the probe"})`;
 }
 
 /** "timestep 38 “l”", or the timesteps that one column averages. */
@@ -91,13 +107,28 @@ function shownRow(
 }
 
 /** [samples, columns, features], or [samples, columns], which is one row. */
-function track({ tensors }: Snapshot, key: string, sample: number, columns: number, gaps?: readonly boolean[]): Track[] {
+function track({ header, tensors }: Snapshot, key: string, sample: number, columns: number, gaps?: readonly boolean[]): Track[] {
   const tensor = tensors.get(`track/${key}`);
   if (!tensor || tensor.shape.length < 2 || tensor.shape[1] !== columns) return [];
-  const features = tensor.shape[2] ?? 1;
-  const cube = { ...tensor, shape: [tensor.shape[0] ?? 0, columns, features] };
-  const matrix = sampleMatrix(cube, sample, Array.from({ length: features }, (_, feature) => feature), gaps);
-  return [{ key, matrix, range: trackRange(matrix) }];
+  const kept = tensor.shape[2] ?? 1;
+  const cube = { ...tensor, shape: [tensor.shape[0] ?? 0, columns, kept] };
+  const positions = Array.from({ length: kept }, (_, position) => position);
+  const matrix = sampleMatrix(cube, sample, positions, gaps);
+  const known = key === "input" && header.track_features?.length === kept;
+  const features = (known && header.track_features) || positions;
+  const allFeatures = (known && header.track_features_total) || kept;
+  return [{ key, matrix, range: trackRange(matrix), features, allFeatures }];
+}
+
+/** "3 features", "32 of 100 features"; nothing where there is but one. */
+export function featureCount({ features, allFeatures }: Track): string {
+  if (allFeatures === 1) return "";
+  return features.length === allFeatures ? plural(allFeatures, "feature") : `${features.length} of ${plural(allFeatures, "feature")}`;
+}
+
+/** "input 16" by the true index of the feature; "input" where there is but one. */
+export function featureName({ key, features, allFeatures }: Track, row: number): string {
+  return allFeatures === 1 ? key : `${key} ${features[row] ?? row}`;
 }
 
 function wholeSampleValue({ tensors }: Snapshot, key: string, sample: number): string[] {

@@ -1,9 +1,9 @@
 // The activations panel: what every gate and state did at each timestep of a sample.
 
-import { keptSamples, sampleName } from "../model/activations";
+import { keptSamples, sampleCount, sampleName, sampleWord } from "../model/activations";
 import { count, plural } from "../model/format";
 import { ALL_GATES, asked } from "../selection";
-import { gate, sampleIndex, shown, snapshot } from "../shown";
+import { gate, sampleIndex, selfChecked, shown, snapshot } from "../shown";
 import { activations, call, calls, snapshots, step } from "../state";
 import { ActivationMaps } from "./ActivationMaps";
 import { notesOf } from "./notes";
@@ -17,6 +17,7 @@ const HELP =
 export function Activations() {
   return (
     <Panel title="Activations" testId="activations" help={HELP} facts={<ShownFacts />} controls={<Controls />}>
+      {selfChecked.value?.passed === false && <p class="warning">{selfChecked.value.text}</p>}
       {calls.value.activations.length === 0 ? (
         <p class="empty">
           No activations were logged for this layer. Give the callback a few samples to watch: <code>probe=x_val[:4]</code>.
@@ -41,7 +42,7 @@ function ShownFacts() {
       <SamplePicker />
       <Facts>
         {[
-          `of ${count(header.samples)}`,
+          sampleCount(snapshot.value),
           ...shown.value.facts,
           kept === units ? plural(units, "unit") : `${count(kept)} of ${plural(units, "unit")}`,
           header.block > 1 && `one column per ${header.block} timesteps`,
@@ -59,7 +60,7 @@ function SamplePicker() {
   const samples = Array.from({ length: keptSamples(payload) }, (_, sample) => sample);
   return (
     <Select
-      label="sample"
+      label={sampleWord(payload)}
       testId="sample"
       chosen={String(sampleIndex.value)}
       options={samples.map((sample) => ({ value: String(sample), text: sampleName(payload, sample) }))}

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Cell } from "../heatmap";
-import { columnName, type ShownSample, type Track } from "../model/activations";
+import { columnName, featureCount, featureName, type ShownSample, type Track } from "../model/activations";
 import { exact } from "../model/format";
 import { valueAt, type Matrix } from "../model/matrix";
 import type { Place } from "../selection";
@@ -46,7 +46,7 @@ function TrackMap({ track, sample, mark }: Props & { readonly track: Track }) {
     <figure class="map track">
       <figcaption>
         <b>{key}</b>
-        <span class="meaning">{matrix.rows > 1 ? `${matrix.rows} features` : ""}</span>
+        <span class="meaning">{featureCount(track)}</span>
         <ColourBar range={range} />
       </figcaption>
       <Heatmap
@@ -65,7 +65,7 @@ function TrackMap({ track, sample, mark }: Props & { readonly track: Track }) {
             lines: [
               {
                 key,
-                name: matrix.rows > 1 ? `${key} ${pointer.cell.row}` : key,
+                name: featureName(track, pointer.cell.row),
                 value: exact(valueAt(matrix, pointer.cell.row, pointer.cell.column), matrix.dtype),
               },
             ],
