@@ -3,6 +3,7 @@
 import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
 import { greatest } from "d3-array";
 import * as api from "./api";
+import { allPictures, pictureAt, startPicture } from "./model/pictures";
 import { records } from "./model/records";
 import { positionAt, unionOfSteps } from "./model/steps";
 import { layerTree, treeOrder } from "./model/tree";
@@ -57,7 +58,7 @@ export const series = perKind((kind) => {
 /** Each kind's pictures in the order of their steps, the first one among them. */
 const pictures = perKind((kind) => {
   const { state } = snapshots[kind];
-  return computed(() => withFirst(state.value.value));
+  return computed(() => allPictures(state.value.value));
 });
 export const pictureSteps = computed(() =>
   unionOfSteps(...Object.values(pictures).map((list) => list.value.map(({ step: at }) => at))),
@@ -76,7 +77,7 @@ export const previousWeights = computed(() => {
   const list = pictures.weights.value;
   return picture.weights.value && list[list.indexOf(picture.weights.value) - 1];
 });
-export const firstWeights = computed(() => pictures.weights.value[0]);
+export const firstWeights = computed(() => startPicture(snapshots.weights.state.value.value));
 
 function newest(list: readonly api.RunSummary[]): api.RunSummary | undefined {
   return greatest(list, (one) => one.last_wall_time);
@@ -163,18 +164,6 @@ async function snapshot<Header>({ key, wall_time: wallTime }: api.SnapshotEntry,
   const [oldest] = kept.keys();
   if (kept.size > KEPT_SNAPSHOTS && oldest !== undefined) kept.delete(oldest);
   return fetched;
-}
-
-function withFirst(list: api.SnapshotList | undefined): api.SnapshotEntry[] {
-  if (!list) return [];
-  const { first, snapshots: others } = list;
-  const missing = first && !others.some((one) => one.step === first.step);
-  return [...(missing ? [first] : []), ...others].sort((a, b) => a.step - b.step);
-}
-
-function pictureAt(list: readonly api.SnapshotEntry[], chosen: number | undefined): api.SnapshotEntry | undefined {
-  if (chosen === undefined) return undefined;
-  return list[positionAt(list.map((one) => one.step), chosen)];
 }
 
 function perKind<Value>(make: (kind: api.Kind) => Value): Readonly<Record<api.Kind, Value>> {
