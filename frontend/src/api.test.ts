@@ -1,3 +1,5 @@
+// Tests how the routes are asked, and what becomes of answers that are errors.
+
 import { afterEach, expect, it, vi } from "vitest";
 import { fetchHealth, fetchRuns, fetchScalars } from "./api";
 

@@ -1,3 +1,5 @@
+// Tests the pixels of a heatmap, and which entry is under the pointer.
+
 import { expect, it } from "vitest";
 import { cellAt, pixels } from "./heatmap";
 import type { Matrix } from "./model/matrix";

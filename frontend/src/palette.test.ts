@@ -1,3 +1,5 @@
+// Tests the colours of values, gates and what is not a number.
+
 import { expect, it } from "vitest";
 import { colourOf, colourScale, gateColour, gradient } from "./palette";
 

@@ -1,3 +1,5 @@
+// Tests what a fetched value is while it is loading, ready, failed and asked anew.
+
 import { expect, it } from "vitest";
 import { resource } from "./resource";
 

@@ -1,3 +1,5 @@
+// Tests the decoder against arrays written by Python, and with files that are damaged.
+
 import { describe, expect, it } from "vitest";
 import { decode, halfToNumber } from "./safetensors";
 import { EVERY_DTYPE, INT16, NO_METADATA } from "./safetensors.fixtures";

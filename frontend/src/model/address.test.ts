@@ -1,3 +1,5 @@
+// Tests the selection as text in TensorBoard's URL.
+
 import { expect, it } from "vitest";
 import { parseHash, withSelection } from "./address";
 

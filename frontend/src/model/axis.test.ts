@@ -1,3 +1,5 @@
+// Tests where training steps stand on the linear and the logarithmic axis.
+
 import { expect, it } from "vitest";
 import { alignedByTime, stepAxis } from "./axis";
 

@@ -1,3 +1,5 @@
+// Tests which runs the filter lets through.
+
 import { expect, it } from "vitest";
 import { matchesFilter } from "./filter";
 

@@ -1,3 +1,5 @@
+// Tests numbers and times as they are written on the page.
+
 import { describe, expect, it } from "vitest";
 import { ago, compactCount, count, exact, percent, plural, short } from "./format";
 

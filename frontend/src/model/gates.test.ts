@@ -1,3 +1,5 @@
+// Tests the order and the names of gates and states on the page.
+
 import { expect, it } from "vitest";
 import { activationRows, gatesOnScreen } from "./gates";
 import { layer } from "./testing";

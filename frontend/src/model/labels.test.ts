@@ -1,3 +1,5 @@
+// Tests which labels of a time axis are drawn, and where.
+
 import { expect, it } from "vitest";
 import { fittingLabels, numberLabels } from "./labels";
 

@@ -1,3 +1,5 @@
+// Tests how heatmaps share the room of the frame.
+
 import { expect, it } from "vitest";
 import { heatmapHeight, heatmapsPerLine, weightHeight, weightsWidth, widestHeatmap } from "./layout";
 

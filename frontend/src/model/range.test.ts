@@ -1,3 +1,5 @@
+// Tests colour ranges over values and over training steps.
+
 import { expect, it } from "vitest";
 import { rangeOverSteps, robustMagnitude, roundedUp } from "./range";
 

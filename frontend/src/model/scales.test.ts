@@ -1,3 +1,5 @@
+// Tests the colour ranges of gates, states and tracks.
+
 import { expect, it } from "vitest";
 import { activationRows } from "./gates";
 import { rowRange, symmetric, trackRange } from "./scales";

@@ -1,3 +1,5 @@
+// Tests the steps that can be chosen, and which is the nearest.
+
 import { expect, it } from "vitest";
 import { nearestPosition, positionAt, unionOfSteps } from "./steps";
 

@@ -1,3 +1,5 @@
+// Tests the tree that is made of layer ids.
+
 import { expect, it } from "vitest";
 import { layerTree, treeOrder } from "./tree";
 

@@ -1,3 +1,5 @@
+// Tests the columns and blocks of weights, their differences and numbers.
+
 import { expect, it } from "vitest";
 import type { WeightsHeader } from "../api";
 import { sameEntries, weightColumns } from "./weights";
