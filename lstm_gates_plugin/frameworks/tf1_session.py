@@ -41,7 +41,7 @@ def choose(session: Any) -> Any:
 
 def parts(variable: Any) -> list[Any]:
     """A variable, or the variables that a partitioned one consists of."""
-    return list(variable) if hasattr(variable, "partition_axes") else [variable]
+    return [variable] if isinstance(variable, tf.Variable) else list(variable)
 
 
 def read(session: Any, variables: Sequence[Any]) -> list[Array]:
@@ -64,9 +64,9 @@ def read(session: Any, variables: Sequence[Any]) -> list[Array]:
             values = iter(session.run(pieces))
     whole = []
     for variable in variables:
-        axes = variable.partition_axes() if hasattr(variable, "partition_axes") else [0]
         own = [np.asarray(next(values)) for _ in parts(variable)]
-        whole.append(own[0] if len(own) == 1 else np.concatenate(own, axis=axes[0]))
+        differs = [n != size for n, size in zip(own[0].shape, variable.shape, strict=True)]
+        whole.append(own[0] if len(own) == 1 else np.concatenate(own, axis=differs.index(True)))
     return whole
 
 
@@ -191,7 +191,8 @@ def _explained(task: str) -> Iterator[None]:
 
 
 def _reason(message: str) -> str:
-    """The line in which TensorFlow says what is wrong, below where each operation comes from."""
-    lines = message.strip().splitlines()
-    after = [number + 1 for number, line in enumerate(lines) if line.startswith("Node: ")]
-    return lines[after[0]] if after and after[0] < len(lines) else lines[0]
+    """The line that says what is wrong, among those on where the operations come from."""
+    for line in message.splitlines():
+        if line.strip() and not line.startswith((" ", "\t", "Graph exec", "Detected at", "Node: ")):
+            return line
+    return message
