@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import keras
-
 from lstm_gates_plugin import format
 from lstm_gates_plugin.callbacks import shared
+from lstm_gates_plugin.callbacks.hooks import Hooks
+from lstm_gates_plugin.frameworks.keras_family import keras_of
+from lstm_gates_plugin.writing.arguments import checked_options
+from lstm_gates_plugin.writing.notices import Notices
 from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.schedule import Every, Schedule
 from lstm_gates_plugin.writing.writer import MAX_SAMPLES, MAX_UNITS, GateWriter
@@ -18,8 +19,10 @@ from lstm_gates_plugin.writing.writer import MAX_SAMPLES, MAX_UNITS, GateWriter
 UpdateFreq = Literal["auto", "epoch", "batch"] | int
 
 
-class KerasCallback(keras.callbacks.Callback):
+class KerasCallback(Hooks):
     """Logs weights and gate activations of every recurrent layer during `model.fit`.
+
+    For models of Keras 3 on any backend, and of tf_keras.
 
     Training steps are optimizer updates. The first record is made before the first update, the
     last one when training ends. Nothing that goes wrong here ends or changes the training.
@@ -37,7 +40,7 @@ class KerasCallback(keras.callbacks.Callback):
         max_samples: see `GateWriter`.
 
     Raises:
-        ValueError: ``update_freq`` is not one of these.
+        ValueError: ``update_freq`` or another option is not valid.
     """
 
     def __init__(
@@ -52,17 +55,13 @@ class KerasCallback(keras.callbacks.Callback):
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
     ) -> None:
-        super().__init__()
         self._log_dir = log_dir
         self._probe = None if probe is None else Probe.of(probe)
         self._name = name
         self._only_epochs = update_freq == "epoch"
         self._options: dict[str, Any] = {
             "every": _every(update_freq),
-            "layers": layers,
-            "parts": parts,
-            "max_units": max_units,
-            "max_samples": max_samples,
+            **checked_options(layers, parts, max_units, max_samples),
         }
         self._writer: GateWriter | None = None
         self._epoch = 0
@@ -70,15 +69,18 @@ class KerasCallback(keras.callbacks.Callback):
         self._offset = 0
         self._last_step = -1
         self._loss: float | None = None
-        self._warned: set[str] = set()
+        self._notices = Notices()
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Open the writer and record step 0."""
         self._open()
         self._continue_count()
         self._loss = None
-        if self._is_built():
+        self._build()
+        if self.model.built:
             self._log(now=True)
+        else:
+            print("LSTM Gates: the model is built in its first update; the first record is step 1.")
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Remember the epoch for the records to come."""
@@ -99,21 +101,15 @@ class KerasCallback(keras.callbacks.Callback):
             self._log(now=True)
 
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
-        """Record the last step and let go of the writer."""
+        """Record the last step."""
         self._log(now=True)
-        self._release()
+        if self._writer is not None:
+            with self._notices.training_goes_on("the last pictures"):
+                shared.rest(self._writer)
 
     def _open(self) -> None:
-        self._release()
-        try:
-            self._writer = shared.acquire(self._log_dir, **self._options)
-        except ValueError as error:
-            self._warn_once(f"LSTM Gates logs nothing, training goes on: {error}")
-
-    def _release(self) -> None:
-        if self._writer is not None:
-            shared.release(self._writer)
-            self._writer = None
+        with self._notices.training_goes_on("anything"):
+            self._writer = shared.acquire(self._log_dir, self._name, self, **self._options)
 
     def _continue_count(self) -> None:
         """Where the optimizer's count went back (compiled again), go on from the last step."""
@@ -121,34 +117,36 @@ class KerasCallback(keras.callbacks.Callback):
         if count + self._offset < self._last_step:
             self._offset = self._last_step - count
 
-    def _is_built(self) -> bool:
-        """Whether the model is built; if it is not, the probe builds it."""
-        if not self.model.built and self._probe is not None:
-            try:
-                self.model(*self._probe.args, **self._probe.kwargs)
-            except Exception as error:
-                self._warn_once(f"LSTM Gates could not build the model from the probe: {error}")
-        if not self.model.built:
-            print("LSTM Gates: the model is built in its first update; the first record is step 1.")
-        return bool(self.model.built)
+    def _build(self) -> None:
+        """Build a model that is not built yet from the shapes of the probe.
+
+        Nothing is computed, so that no state and no random number changes. The states of a
+        stateful layer have a batch size, which is that of the training, not of the probe.
+        """
+        if self.model.built or self._probe is None:
+            return
+        layers = self.model._flatten_layers()
+        if any(getattr(layer, "stateful", False) for layer in layers):
+            return
+        with self._notices.training_goes_on("step 0"):
+            keras_of(self.model).build(self.model, self._probe.args, self._probe.kwargs)
 
     def _log(self, *, now: bool) -> None:
         step = self._step()
         if self._writer is None or step <= self._last_step:
             return
         log = self._writer.log_now if now else self._writer.log
-        try:
-            if log(
+        with self._notices.training_goes_on("some steps"):
+            logged = log(
                 self.model,
                 step=step,
                 probe=self._probe,
                 name=self._name,
                 epoch=self._epoch,
                 loss=self._loss,
-            ):
+            )
+            if logged:
                 self._last_step = step
-        except ValueError as error:
-            self._warn_once(f"LSTM Gates did not log step {step}, training goes on: {error}")
 
     def _step(self) -> int:
         return self._updates() + self._offset
@@ -162,11 +160,6 @@ class KerasCallback(keras.callbacks.Callback):
         """Keras gives the mean of the epoch so far."""
         if logs and "loss" in logs:
             self._loss = float(logs["loss"])
-
-    def _warn_once(self, message: str) -> None:
-        if message not in self._warned:
-            self._warned.add(message)
-            warnings.warn(message, stacklevel=3)
 
 
 def _every(update_freq: UpdateFreq) -> Every:

@@ -37,6 +37,18 @@ def recurrent_layers(model: Any) -> list[RecurrentLayer]:
     return [layer for each in keras_layers.find(model) for layer in _layers(each.read())]
 
 
+def build(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Call a model once, so that it is built, and training goes on as if it had built itself.
+
+    A model with stateful layers is left alone, since they are built for one number of rows.
+    """
+    backend, layers = _backend(keras_of(model)), keras_of(model).layers
+    if any(layer.stateful for layer in keras_layers.layers_of_class(model, layers.RNN)):
+        return
+    with backend.building(), restored_variables(changing_variables(model), backend.snapshot):
+        model(*args, **kwargs)
+
+
 def observe(
     model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
 ) -> Observation:

@@ -61,6 +61,13 @@ class Backend(abc.ABC):
     def restored(self, keras: Keras) -> contextlib.AbstractContextManager[None]:
         """Set all random state back at the end of the block."""
 
+    def building(self) -> contextlib.AbstractContextManager[None]:
+        """Leave random state as if a model had been built in its first update, in the block.
+
+        Initializers draw in any case; so this is about what a call draws beside.
+        """
+        return contextlib.nullcontext()
+
     @abc.abstractmethod
     def inline(self) -> contextlib.AbstractContextManager[None]:
         """Run functions that were compiled as the Python that they were made of, in the block."""

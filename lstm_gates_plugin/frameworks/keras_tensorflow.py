@@ -63,16 +63,21 @@ class TensorFlow(Backend):
     @contextlib.contextmanager
     def restored(self, keras: Keras) -> Iterator[None]:
         """See `Backend`."""
-        with restored_random_state(keras, self.snapshot):
-            seeds = getattr(context.context(), "_rng", None)  # there only after tf.random.set_seed
-            before = seeds and seeds.getstate()
-            try:
-                yield
-            finally:
-                if seeds is not None and seeds.getstate() != before:
-                    seeds.setstate(before)
-                    # A kernel made for one of these seeds would go on where it stopped.
-                    context.context().clear_kernel_cache()
+        with restored_random_state(keras, self.snapshot), self.building():
+            yield
+
+    @contextlib.contextmanager
+    def building(self) -> Iterator[None]:
+        """See `Backend`. Eager operations draw seeds that the operations of a graph do not."""
+        seeds = getattr(context.context(), "_rng", None)  # there only after tf.random.set_seed
+        before = seeds and seeds.getstate()
+        try:
+            yield
+        finally:
+            if seeds is not None and seeds.getstate() != before:
+                seeds.setstate(before)
+                # A kernel made for one of these seeds would go on where it stopped.
+                context.context().clear_kernel_cache()
 
     @contextlib.contextmanager
     def inline(self) -> Iterator[None]:
