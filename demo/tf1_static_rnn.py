@@ -120,7 +120,9 @@ def main() -> None:
         lg.GateWriter(arguments.logdir) as writer,
     ):
         session.run(tf.global_variables_initializer())
-        probe = lg.Probe(probed, time_labels=PROBED_TEXTS, sample_names=PROBED_TEXTS)
+        probe = lg.Probe(
+            probed, time_labels=[list(t) for t in PROBED_TEXTS], sample_names=PROBED_TEXTS
+        )
         writer.log(model.cell, step=0, probe=probe, session=session)
         for step in track(range(1, arguments.updates + 1), "Training"):
             codes, following = text.batch(random)
