@@ -2,8 +2,8 @@
 
 One payload everywhere, from the event file to the page: safetensors bytes (named arrays), whose
 metadata hold one JSON header under the key ``lstm_gates``. Any user can open a payload with the
-library of that name. The header carries the CRC-32 of the data section, because TensorBoard's fast
-loader serves records whose own checksum is wrong.
+library of that name. The header carries a CRC-32 of itself (without that number) and of the data
+section, because TensorBoard's fast loader serves records whose own checksum is wrong.
 """
 
 from __future__ import annotations
@@ -138,15 +138,15 @@ def make_header(
 
 
 def encode(payload: Payload) -> bytes:
-    """The payload as safetensors bytes, with the CRC-32 of the data section in the header.
+    """The payload as safetensors bytes, with the CRC-32 of header and data section in the header.
 
     Raises:
         ValueError: the header holds what strict JSON cannot (NaN or an infinity).
     """
     arrays = {name: np.ascontiguousarray(array) for name, array in payload.arrays.items()}
     data = _data_section(safetensors.numpy.save(arrays))
-    header = {**payload.header, "crc32": zlib.crc32(data)}
-    text = json.dumps(header, allow_nan=False, separators=(",", ":"))
+    header = {name: value for name, value in payload.header.items() if name != "crc32"}
+    text = _json({**header, "crc32": _checksum(header, data)})
     return safetensors.numpy.save(arrays, metadata={_HEADER_KEY: text})
 
 
@@ -166,8 +166,9 @@ def decode(data: bytes) -> Payload:
             f"This record has format version {version}; this installation reads up to version "
             f"{VERSION}. Upgrade tensorboard-plugin-lstm-gates where TensorBoard runs."
         )
-    if zlib.crc32(_data_section(data)) != header.get("crc32"):
-        raise CorruptPayloadError("The data do not match their checksum (CRC-32).")
+    stored = header.pop("crc32", None)
+    if _checksum(header, _data_section(data)) != stored:
+        raise CorruptPayloadError("Header and data do not match their checksum (CRC-32).")
     try:
         arrays = safetensors.numpy.load(data)
     except (safetensors.SafetensorError, KeyError, ValueError) as error:
@@ -189,6 +190,14 @@ def _read_header(data: bytes) -> dict[str, Any]:
     if not isinstance(header, dict):
         raise CorruptPayloadError("The header is not a JSON object.")
     return header
+
+
+def _json(header: Mapping[str, Any]) -> str:
+    return json.dumps(header, allow_nan=False, separators=(",", ":"))
+
+
+def _checksum(header: Mapping[str, Any], data: memoryview) -> int:
+    return zlib.crc32(data, zlib.crc32(_json(header).encode()))
 
 
 def _data_section(data: bytes) -> memoryview:

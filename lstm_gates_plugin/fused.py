@@ -62,8 +62,12 @@ def frozen(array: Array) -> Array:
 
 def gate_names(cell: str, gate_order: str, gates: tuple[str, ...]) -> tuple[str, ...]:
     """The gates that a declared order stands for."""
-    if len(gates) == 1:
+    if len(gates) == 1 and not gate_order:
         return gates
+    if len(gates) == 1:
+        raise ValueError(
+            f"gate_order={gate_order!r} was given, but a {cell!r} has one gate; leave it out."
+        )
     if cell not in GATE_LETTERS:
         known = ", ".join([*GATE_LETTERS, "simple_rnn"])
         raise ValueError(f"cell must be one of {known}, and {cell!r} was given.")

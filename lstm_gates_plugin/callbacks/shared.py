@@ -8,33 +8,51 @@ from typing import Any
 
 from lstm_gates_plugin.writing.writer import GateWriter, live_writer
 
-_users: weakref.WeakKeyDictionary[GateWriter, int] = weakref.WeakKeyDictionary()
+# By writer, the callbacks that log into it, each under the prefix of its layer ids.
+_users: weakref.WeakKeyDictionary[GateWriter, dict[str, weakref.ref[Any]]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
-def acquire(log_dir: str | os.PathLike[str], **options: Any) -> GateWriter:
-    """The live writer of this directory, or a new one.
+def acquire(
+    log_dir: str | os.PathLike[str], name: str, callback: object, **options: Any
+) -> GateWriter:
+    """The writer of this directory, or a new one.
+
+    A second callback under the same name would log the same layers: it is another training, whose
+    records replace those of the first from its own first step on. So it gets a new writer, also
+    where the first training was interrupted and never ended.
 
     Args:
         log_dir: the run's directory.
+        name: the prefix of the callback's layer ids.
+        callback: who asks.
         **options: of `GateWriter`, for a new one.
 
     Raises:
         ValueError: see `GateWriter`.
     """
     writer = live_writer(log_dir)
+    if writer is not None and writer in _users:
+        earlier = _users[writer].get(name)
+        if earlier is not None and earlier() is not callback:
+            writer.close()
+            writer = None
     if writer is None:
         writer = GateWriter(log_dir, **options)
-        _users[writer] = 0
+        _users[writer] = {}
     if writer in _users:
-        _users[writer] += 1
+        _users[writer][name] = weakref.ref(callback)
     return writer
 
 
-def release(writer: GateWriter) -> None:
-    """Close the writer when its last callback is done; a user's own writer stays open."""
-    if writer not in _users:
-        return
-    _users[writer] -= 1
-    if _users[writer] == 0:
-        del _users[writer]
-        writer.close()
+def rest(writer: GateWriter) -> None:
+    """A training has ended: what waits is written; the same callback may train on.
+
+    A user's own writer is left alone.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if writer in _users:
+        writer.rest()

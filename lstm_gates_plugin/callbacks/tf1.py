@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,8 @@ import tensorflow as tf
 from lstm_gates_plugin import format
 from lstm_gates_plugin.callbacks import shared
 from lstm_gates_plugin.frameworks import tf1_session
+from lstm_gates_plugin.writing.arguments import checked_options
+from lstm_gates_plugin.writing.notices import Notices
 from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.schedule import Every, Schedule
 from lstm_gates_plugin.writing.writer import MAX_SAMPLES, MAX_UNITS, GateWriter
@@ -74,33 +75,28 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         self._name = name
         self._options: dict[str, Any] = {
             "every": every,
-            "layers": layers,
-            "parts": parts,
-            "max_units": max_units,
-            "max_samples": max_samples,
+            **checked_options(layers, parts, max_units, max_samples),
         }
         self._writer: GateWriter | None = None
         self._global_step: Any = None
         self._step = 0
         self._last_step = -1
         self._last_loss: float | None = None
-        self._warned: set[str] = set()
+        self._notices = Notices()
 
     def begin(self) -> None:
         """Find the global step and open the writer."""
-        self._release()
         self._global_step = tf.compat.v1.train.get_global_step()
         if self._global_step is None:
-            self._warn_once(
+            self._notices.warn_once(
+                "global step",
                 "LSTM Gates logs nothing, training goes on: the graph has no global step. Call "
                 "tf.compat.v1.train.get_or_create_global_step() and give it to the optimizer's "
-                "minimize()."
+                "minimize().",
             )
             return
-        try:
-            self._writer = shared.acquire(self._log_dir, **self._options)
-        except ValueError as error:
-            self._warn_once(f"LSTM Gates logs nothing, training goes on: {error}")
+        with self._notices.training_goes_on("anything"):
+            self._writer = shared.acquire(self._log_dir, self._name, self, **self._options)
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Record the step at which training starts."""
@@ -132,11 +128,11 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
                 self._log(run_context.session)
 
     def end(self, session: Any) -> None:
-        """Record the last step and let go of the writer."""
+        """Record the last step."""
         if self._writer is not None:
             self._step = int(session.run(self._global_step))
             self._log(session)
-        self._release()
+        self._rest()
 
     def _computes_loss(self, run_context: Any) -> bool:
         """Whether the run is one that computes the loss, so that asking for it changes nothing."""
@@ -150,7 +146,7 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
     def _log(self, session: Any) -> None:
         if self._writer is None or self._step <= self._last_step:
             return
-        try:
+        with self._notices.training_goes_on("some steps"):
             self._writer.log_now(
                 self._cell,
                 step=self._step,
@@ -160,16 +156,9 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
                 session=session,
                 backward_cell=self._backward_cell,
             )
-        except ValueError as error:
-            self._warn_once(f"LSTM Gates did not log step {self._step}, training goes on: {error}")
         self._last_step = self._step
 
-    def _release(self) -> None:
+    def _rest(self) -> None:
         if self._writer is not None:
-            shared.release(self._writer)
-            self._writer = None
-
-    def _warn_once(self, message: str) -> None:
-        if message not in self._warned:
-            self._warned.add(message)
-            warnings.warn(message, stacklevel=3)
+            with self._notices.training_goes_on("the last pictures"):
+                shared.rest(self._writer)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-HISTOGRAM_BINS = 32
+from lstm_gates_plugin.format import HISTOGRAM_BINS
+
 ROBUST_RANGE = (0.001, 0.999)
 """The share of finite values between the histogram's bounds; the rest is under- or overflow."""
 
@@ -107,6 +108,8 @@ def _histogram(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     inner = (low * (1 - fractions) + high * fractions)[1:-1] if low < high else np.empty(0)
     first = np.searchsorted(ordered, low, side="left")
     last = np.searchsorted(ordered, high, side="right")
+    # Between neighbouring floats the edges may be rounded past each other.
+    inner = np.maximum.accumulate(np.clip(inner, low, high))
     edges = np.concatenate([[first], np.searchsorted(ordered, inner, side="left"), [last]])
     counts[0] = first
     counts[1 : len(edges)] = np.diff(edges)

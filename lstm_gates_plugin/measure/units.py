@@ -142,13 +142,15 @@ def choose_units(
     Args:
         units: how many units the layer has.
         most: how many may be kept.
-        always: units that must be among them (those of the weights), at most ``most``.
+        always: units that should be among them (those of the weights); where they would take more
+            than five eighths of the places, evenly spaced ones of them.
         scores: ``[units]`` each; the places that are left are shared out among the highest of
             each score (saturation, variability, memory), in turn.
     """
     if units <= most:
         return np.arange(units)
-    chosen = dict.fromkeys(int(unit) for unit in always[:most])
+    share = max(1, most * 5 // 8)
+    chosen = dict.fromkeys(int(unit) for unit in always[sampling.evenly_spaced(len(always), share)])
     rankings = [np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable") for score in scores]
     for candidates in zip(*rankings, strict=True):
         for unit in candidates:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,10 +76,13 @@ class FileSource:
 
 
 def _event_files(logdir: Path) -> dict[Path, list[Path]]:
+    """By directory, in the order in which TensorBoard reads them; links are followed, as there."""
     found: dict[Path, list[Path]] = {}
-    for path in sorted(logdir.rglob("*tfevents*")):
-        if path.is_file():
-            found.setdefault(path.parent, []).append(path)
+    for directory, folders, names in os.walk(logdir, followlinks=True):
+        folders.sort()
+        files = [Path(directory, name) for name in sorted(names) if "tfevents" in name]
+        if files:
+            found[Path(directory)] = files
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -134,11 +135,17 @@ class LoggedRun(Mapping[str, LoggedLayer]):
 
 
 class LoggedRuns(Mapping[str, LoggedRun]):
-    """All runs of a log directory, by name."""
+    """All runs of a log directory, by name; by TensorBoard's full name where two are alike."""
 
     def __init__(self, source: Source) -> None:
-        runs = (LoggedRun(source, run, list(tags)) for run, tags in source.series().items())
-        self._runs = {run.name: run for run in runs}
+        series = source.series()
+        short = Counter(short_name(run) for run in series)
+        self._runs = {
+            short_name(run) if short[short_name(run)] == 1 else run: LoggedRun(
+                source, run, list(tags)
+            )
+            for run, tags in series.items()
+        }
 
     def __getitem__(self, run: str) -> LoggedRun:
         if run not in self._runs:

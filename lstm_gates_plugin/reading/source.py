@@ -109,7 +109,7 @@ class ProviderSource:
         """See `Source`."""
         try:
             data = self._provider.read_blob(self._where["ctx"], blob_key=key)
-        except (KeyError, IndexError, ValueError, TypeError, errors.PublicError) as error:
+        except (LookupError, ValueError, TypeError, RecursionError, errors.PublicError) as error:
             message = f"There is no picture under this key, or TensorBoard has dropped it: {error}"
             raise MissingError(message) from error
         if not isinstance(data, bytes):

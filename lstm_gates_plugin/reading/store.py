@@ -68,6 +68,8 @@ class StatisticsSeries:
     @property
     def log_calls(self) -> int:
         """How many records were written in all, those that TensorBoard thinned out included."""
+        if "log_call" not in self.header["record_columns"]:
+            return len(self.steps)
         number = self.record_column("log_call")[-1]
         return int(number) + 1 if np.isfinite(number) else len(self.steps)
 
@@ -122,7 +124,7 @@ def read_statistics(source: Source, key: Key) -> StatisticsSeries | None:
     omitted: list[Omitted] = []
     for datum in records:
         try:
-            found.append((datum.wall_time, _checked(datum.data, "statistics", key)))
+            found.append((datum.wall_time, _checked(datum.data, "statistics", key, datum.step)))
         except (format.CorruptPayloadError, format.NewerVersionError) as error:
             omitted.append(Omitted(datum.step, str(error)))
     known = {datum.step for datum in records}
@@ -155,7 +157,7 @@ def read_picture(source: Source, key: str) -> format.Payload:
         MissingError: it is not there, or no longer.
         format.CorruptPayloadError, format.NewerVersionError: it cannot be shown.
     """
-    return _checked(source.blob(key), "snapshot", None)
+    return _checked(source.blob(key), "snapshot")
 
 
 def read_first(source: Source, key: Key) -> dict[str, format.Payload]:
@@ -165,7 +167,7 @@ def read_first(source: Source, key: Key) -> dict[str, format.Payload]:
         return {}
     try:
         return {
-            name: _checked(source.blob(blob), name, key)
+            name: _checked(source.blob(blob), name, key, datum.step)
             for name, blob in zip(format.FIRST_ITEMS, datum.keys, strict=True)
         }
     except (format.CorruptPayloadError, format.NewerVersionError, MissingError):
@@ -186,17 +188,26 @@ def _first_statistics(
         return []
     try:
         data = source.blob(datum.keys[format.FIRST_ITEMS.index("statistics")])
-        return [(datum.wall_time, _checked(data, "statistics", key))]
+        return [(datum.wall_time, _checked(data, "statistics", key, datum.step))]
     except (format.CorruptPayloadError, format.NewerVersionError, MissingError):
         return []
 
 
-def _checked(data: bytes, record: str, key: Key | None) -> format.Payload:
+def _checked(
+    data: bytes, record: str, key: Key | None = None, step: int | None = None
+) -> format.Payload:
+    """The payload, if it is what the place where it was found says."""
     payload = format.decode(data)
-    if payload.header["record"] != record:
-        raise format.CorruptPayloadError(f"The record is not a record of {record}.")
-    if key and payload.header["kind"] != key.kind:
-        raise format.CorruptPayloadError(f"The record's kind is not {key.kind}.")
+    header = payload.header
+    found = {**header, "layer": header["layer"]["id"]}
+    expected: dict[str, Any] = {"record": record}
+    if key is not None:
+        expected |= {"kind": key.kind, "layer": key.layer, "call": key.call, "step": step}
+    for name, value in expected.items():
+        if found[name] != value:
+            raise format.CorruptPayloadError(
+                f"The record's {name} is {found[name]!r}, but it lies where {value!r} is expected."
+            )
     return payload
 
 

@@ -6,7 +6,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,27 +61,35 @@ def _sibling_scalars(run: str, tags: Mapping[str, list[str]]) -> list[dict[str, 
     return [{"run": other, "tag": tag} for other in beside for tag in tags[other]]
 
 
+class LayerHealth(NamedTuple):
+    """What the health of a run says of one layer and kind."""
+
+    layer: dict[str, Any]
+    tiles: dict[str, Any]
+    loss: dict[int, list[Any]]
+
+
 class HealthCache:
-    """Tile values of layers, kept until the series has another last step or wall time."""
+    """The health of each layer and kind, until its series has another last step or wall time."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[tuple[store.Key, SeriesInfo], Any] = OrderedDict()
+        self._entries: OrderedDict[store.Key, tuple[SeriesInfo, LayerHealth | None]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def series(
-        self, source: Source, key: store.Key, info: SeriesInfo
-    ) -> store.StatisticsSeries | None:
-        """`store.read_statistics`, read once for each state of the series."""
+    def get(self, source: Source, key: store.Key, info: SeriesInfo) -> LayerHealth | None:
+        """Read once for each state of the series; None if it has no valid record."""
         with self._lock:
-            if (key, info) in self._entries:
-                self._entries.move_to_end((key, info))
-                return self._entries[key, info]  # type: ignore[no-any-return]
+            known = self._entries.get(key)
+            if known and known[0] == info:
+                self._entries.move_to_end(key)
+                return known[1]
         series = store.read_statistics(source, key)
+        health = None if series is None else _layer_health(series)
         with self._lock:
-            self._entries[key, info] = series
+            self._entries[key] = (info, health)
             while len(self._entries) > _CACHED_LAYERS:
                 self._entries.popitem(last=False)
-        return series
+        return health
 
 
 def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
@@ -98,31 +106,34 @@ def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
     for tag, info in sorted(tags.items()):
         if tag.stream != "statistics" or tag.call != 0:
             continue
-        series = cache.series(source, store.Key(run, tag.layer, tag.kind), info)
-        if series is None:
+        found = cache.get(source, store.Key(run, tag.layer, tag.kind), info)
+        if found is None:
             continue
-        layer = layers.setdefault(tag.layer, {"layer": series.header["layer"], "kinds": {}})
-        layer["kinds"][tag.kind] = _tiles(series, tag.kind)
-        loss |= _loss(series)
-    return {
-        "run": run,
-        "layers": list(layers.values()),
-        "loss": [loss[step] for step in sorted(loss)],
-    }
+        layer = layers.setdefault(tag.layer, {"layer": found.layer, "kinds": {}})
+        layer["kinds"][tag.kind] = found.tiles
+        loss |= found.loss
+    ordered = [loss[step] for step in sorted(loss)]
+    return {"run": run, "layers": list(layers.values()), "loss": ordered}
 
 
-def _tiles(series: store.StatisticsSeries, kind: str) -> dict[str, Any]:
-    return {
+def _layer_health(series: store.StatisticsSeries) -> LayerHealth:
+    columns = [
+        name for name in TILE_COLUMNS[series.header["kind"]] if name in series.header["columns"]
+    ]
+    tiles = {
         "call": 0,
         "steps": series.steps.tolist(),
         "rows": {
-            row: {name: json_floats(series.column(row, name)) for name in TILE_COLUMNS[kind]}
+            row: {name: json_floats(series.column(row, name)) for name in columns}
             for row in series.header["rows"]
         },
     }
+    return LayerHealth(series.header["layer"], tiles, _loss(series))
 
 
 def _loss(series: store.StatisticsSeries) -> dict[int, list[Any]]:
+    if "loss" not in series.header["record_columns"]:
+        return {}
     losses = series.record_column("loss")
     known = ~np.isnan(losses)
     return {

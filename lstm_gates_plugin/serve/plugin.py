@@ -21,7 +21,7 @@ from lstm_gates_plugin.serve import answers
 _STATIC = Path(__file__).parents[1] / "static"
 _JSON = "application/json"
 _BINARY = "application/octet-stream"
-_MOST_CALLS = 10**6
+_MOST_CALL_DIGITS = 6
 
 _Answer = Callable[[ProviderSource, wrappers.Request], Any]
 
@@ -108,8 +108,8 @@ def _key(request: wrappers.Request) -> store.Key:
         expected = " or ".join(format.KINDS)
         raise errors.InvalidArgumentError(f"kind={kind!r} was given; expected {expected}.")
     call = request.args.get("call", "0")
-    if not (call.isascii() and call.isdigit() and int(call) < _MOST_CALLS):
-        raise errors.InvalidArgumentError(f"call={call!r} was given; expected 0, 1, 2, ...")
+    if not (call.isascii() and call.isdigit() and len(call) <= _MOST_CALL_DIGITS):
+        raise errors.InvalidArgumentError(f"call={call[:20]!r} was given; expected 0, 1, 2, ...")
     return store.Key(_text(request, "run"), _text(request, "layer"), kind, int(call))
 
 

@@ -49,16 +49,54 @@ def checked_step(step: Any) -> int:
         raise ValueError(
             "No step was given; pass step=, the number of optimizer updates done so far."
         )
-    try:
-        number = operator.index(step)
-    except TypeError:
-        number = -1
+    number = _whole_number(step)
     if isinstance(step, bool) or not 0 <= number <= format.MAX_STEP:
         raise ValueError(
             f"step={step!r} was given; expected a whole number from 0 to {format.MAX_STEP}: the "
             "number of optimizer updates done so far."
         )
     return number
+
+
+def _whole_number(value: Any) -> int:
+    """The value of an int, a NumPy integer or an integer variable; -1 for anything else."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        is_integer = "int" in str(getattr(value, "dtype", "")) and tuple(value.shape) == ()
+        return int(value) if is_integer else -1
+
+
+def refuse_remote(logdir: str | os.PathLike[str]) -> None:
+    """Refuse a log directory that is not of this machine's file system."""
+    if "://" in str(logdir):
+        raise ValueError(
+            f"The log directory {str(logdir)!r} is not on this machine's file system, where alone "
+            "GateWriter can write; log to a local directory, or through GateWriter() inside "
+            "tf.summary.create_file_writer(...).as_default()."
+        )
+
+
+def checked_options(
+    layers: str | Sequence[str], parts: Sequence[str], max_units: int, max_samples: int
+) -> dict[str, Any]:
+    """The options of a writer, by name.
+
+    Raises:
+        ValueError: one of them is not valid.
+    """
+    patterns = [layers] if isinstance(layers, str) else layers
+    if not isinstance(patterns, Sequence) or not all(isinstance(one, str) for one in patterns):
+        raise ValueError(
+            f'layers={layers!r} was given; expected a pattern for layer ids, such as "encoder/*", '
+            "or a list of them."
+        )
+    return {
+        "layers": list(patterns),
+        "parts": known_parts(parts),
+        "max_units": positive("max_units", max_units),
+        "max_samples": positive("max_samples", max_samples),
+    }
 
 
 def refuse_inside_function() -> None:

@@ -34,6 +34,8 @@ class Tracks(NamedTuple):
     loss: np.ndarray | None = None
     time_labels: Sequence[Sequence[object]] | None = None
     sample_names: Sequence[object] | None = None
+    samples: int | None = None
+    """How many samples the probe has, also those that are not traced."""
 
 
 def choose_units(trace: GateTrace, most: int, always: np.ndarray) -> np.ndarray:
@@ -75,7 +77,7 @@ def activations_snapshot(
         "record": "snapshot",
         "units": kept.tolist(),
         "hidden_units": _chosen(trace.hidden_state, kept).tolist(),
-        "samples": batch,
+        "samples": batch if tracks.samples is None else tracks.samples,
         "timesteps": timesteps,
         "block": blocks.block,
         **per_unit_header,
@@ -107,7 +109,8 @@ def activations_snapshot(
     )
     if deeper:
         sequences |= {name: values[:deeper] for name, values in preactivations.items()}
-    return format.Payload({**header, **_labels(tracks, fitting, blocks)}, arrays | sequences)
+    more = {**_labels(tracks, fitting, blocks), **_features(tracks.input)}
+    return format.Payload({**header, **more}, arrays | sequences)
 
 
 def _survival(trace: GateTrace, keep: np.ndarray) -> units.Survival:
@@ -170,10 +173,12 @@ def _column_means(
 
 
 def _compact(values: np.ndarray) -> np.ndarray:
-    """float16 where the numbers allow it, else float32."""
+    """float16 where the numbers allow it, else float32, else float64."""
     finite = values[np.isfinite(values)]
-    small = finite.size == 0 or np.abs(finite).max() <= _FLOAT16_LIMIT
-    return values.astype(np.float16 if small else np.float32)
+    largest = float(np.abs(finite).max()) if finite.size else 0.0
+    if largest <= _FLOAT16_LIMIT:
+        return values.astype(np.float16)
+    return values.astype(np.float32 if largest <= np.finfo(np.float32).max else np.float64)
 
 
 def _fitting(room: int, samples: int, sequences: Mapping[str, np.ndarray]) -> int:
@@ -208,6 +213,15 @@ def _tracks(
         else:
             arrays[f"track/{name}"] = values[:, :: blocks.block]
     return arrays
+
+
+def _features(inputs: np.ndarray | None) -> dict[str, Any]:
+    """Which features of the input the track shows."""
+    if inputs is None or inputs.ndim < 3:
+        return {}
+    count = inputs.shape[-1]
+    kept = sampling.evenly_spaced(count, MOST_FEATURES).tolist()
+    return {"track_features": kept, "track_features_total": count}
 
 
 def _labels(tracks: Tracks, samples: int, blocks: sampling.TimeBlocks) -> dict[str, Any]:

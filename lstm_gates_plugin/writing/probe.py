@@ -22,7 +22,7 @@ class Probe:
         **kwargs: more arguments of the model's call (``mask=``, ``lengths=``).
 
     Raises:
-        TypeError: no input was given.
+        TypeError: no input was given, or ``time_labels`` is not one list per sample.
     """
 
     def __init__(
@@ -37,6 +37,11 @@ class Probe:
         if not args and not kwargs:
             raise TypeError(
                 "Probe() was given no input; pass what the model is called with: Probe(x_val[:4])."
+            )
+        if time_labels is not None and any(isinstance(row, str) for row in time_labels):
+            raise TypeError(
+                f"time_labels={time_labels!r:.60} was given; expected one list of labels per "
+                'sample: [["the", "cat"], ["a", "dog"]].'
             )
         self.args = args
         self.kwargs = kwargs
@@ -53,17 +58,18 @@ class Probe:
     def hash(self) -> int:
         """CRC-32 of all inputs: it changes when the probe does."""
         checksum = 0
-        for leaf in _leaves((self.args, self.kwargs)):
+        for leaf in leaves((self.args, self.kwargs)):
             checksum = zlib.crc32(_content(leaf), checksum)
         return checksum
 
 
-def _leaves(value: Any) -> Iterable[Any]:
+def leaves(value: Any) -> Iterable[Any]:
+    """The arrays in nested dicts, lists and tuples, in a fixed order."""
     if isinstance(value, dict):
         value = [item for _, item in sorted(value.items(), key=lambda pair: str(pair[0]))]
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from _leaves(item)
+            yield from leaves(item)
     elif value is not None:
         yield value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ def statistics_record(
     parts: Entries,
     now: Entries,
     record: Mapping[str, float],
-    start: Entries,
+    start: Entries | None,
     previous: Entries | None,
 ) -> format.Payload:
     """The statistics and the histogram of every part.
@@ -49,15 +50,16 @@ def statistics_record(
         parts: arrays by row name, without masked steps.
         now: `entries` of these parts.
         record: values of `format.RECORD_COLUMNS` that are known.
-        start: `entries` of the first record of this layer and kind.
-        previous: `entries` of the record before, None for the first one of a writer.
+        start: `entries` of the first record of this layer and kind, None if they were measured on
+            something else.
+        previous: `entries` of the record before, likewise; None for the first one of a writer.
     """
     measured = {name: statistics.distribution(values) for name, values in parts.items()}
     rows = [
         {
             **measured[name].numbers,
             **_saturation(name, values),
-            **_change("start", start.get(name), now[name]),
+            **_change("start", start.get(name) if start else None, now[name]),
             **_change("previous", previous.get(name) if previous else None, now[name]),
             **_spectral_norm(name, values),
         }
@@ -79,9 +81,17 @@ def statistics_record(
     return format.Payload({**header, "record": "statistics", **names}, arrays)
 
 
-def entries_record(header: dict[str, Any], now: Entries) -> format.Payload:
-    """The record of the fixed entries, from which a resumed run measures change."""
-    return format.Payload({**header, "record": "entries"}, dict(now))
+def entries_record(header: dict[str, Any], now: Entries, basis: int) -> format.Payload:
+    """The record of the fixed entries, from which a resumed run measures change.
+
+    `basis` says on what they were measured: entries of another basis are not compared.
+    """
+    return format.Payload({**header, "record": "entries", "basis": basis}, dict(now))
+
+
+def basis(mask: np.ndarray, probe_hash: float | None) -> int:
+    """What the entries of activations are measured on: the probe, and which timesteps were run."""
+    return zlib.crc32(np.packbits(mask).tobytes(), zlib.crc32(f"{mask.shape}{probe_hash}".encode()))
 
 
 def weights_units(layer: RecurrentLayer) -> np.ndarray:
@@ -90,30 +100,39 @@ def weights_units(layer: RecurrentLayer) -> np.ndarray:
 
 
 def weights_snapshot(header: dict[str, Any], layer: RecurrentLayer) -> format.Payload:
-    """Exact entries of the weights, float32 (float64 layers too), at most 64 KB."""
+    """Exact entries of the weights, at most 64 KB.
+
+    All of them where the layer is small; else those at 40 inputs and 40 units, or at fewer where
+    an unknown cell has too many weights for that.
+    """
     most = None if _is_whole(layer) else GRID
+    while True:
+        payload = _grid(header, layer, most)
+        size = sum(values.nbytes for values in payload.arrays.values())
+        if most is None or most == 1 or size <= WEIGHTS_BUDGET - _HEADER_ALLOWANCE:
+            return payload
+        most = most * 3 // 4
+
+
+def _grid(header: dict[str, Any], layer: RecurrentLayer, most: int | None) -> format.Payload:
     units = _kept(layer.units, most)
     inputs = _kept(layer.input_size, most)
     recurrent = _kept(layer.recurrent_size, most)
-    chosen = {"kernel": (inputs, units), "recurrent_kernel": (recurrent, units)}
+    chosen = {
+        "kernel": (inputs, units),
+        "recurrent_kernel": (recurrent, units),
+        "projection": (units, recurrent),
+    }
     arrays = {}
     for name, values in layer.parts().items():
         kind = name.split("/")[0]
-        if kind == "projection":
-            axes: Sequence[np.ndarray] = (units, recurrent)
-        elif kind == "weights":
+        axes: Sequence[np.ndarray] = chosen.get(kind, (units,))
+        if kind == "weights":
             axes = [_kept(size, most) for size in values.shape]
-        else:
-            axes = chosen.get(kind, (units,))
-        arrays[name] = (values[np.ix_(*axes)] if axes else values).astype(np.float32)
-    header = {
-        **header,
-        "record": "snapshot",
-        "units": units.tolist(),
-        "inputs": inputs.tolist(),
-        "recurrent_inputs": recurrent.tolist(),
-    }
-    return format.Payload(header, arrays)
+        arrays[name] = _exact(values[np.ix_(*axes)] if axes else values)
+    indices = {"units": units, "inputs": inputs, "recurrent_inputs": recurrent}
+    lists = {name: values.tolist() for name, values in indices.items()}
+    return format.Payload({**header, "record": "snapshot", **lists}, arrays)
 
 
 def _is_whole(layer: RecurrentLayer) -> bool:
@@ -123,6 +142,13 @@ def _is_whole(layer: RecurrentLayer) -> bool:
 
 def _kept(count: int, most: int | None) -> np.ndarray:
     return sampling.evenly_spaced(count, count if most is None else most)
+
+
+def _exact(values: np.ndarray) -> np.ndarray:
+    """float32, or float64 where a finite number would become infinite."""
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    return values if (np.isinf(single) & np.isfinite(values)).any() else single
 
 
 def _exact_dtype(values: np.ndarray) -> type:

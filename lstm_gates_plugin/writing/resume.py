@@ -18,12 +18,14 @@ class Earlier(NamedTuple):
     Attributes:
         layer: the layer's description at the first record.
         entries: the fixed entries of the first record, by row name.
+        basis: what they were measured on, see `records.basis`.
         units: the units of the first snapshot.
         log_calls: how many records there are before the new first step.
     """
 
     layer: dict[str, Any]
     entries: dict[str, np.ndarray]
+    basis: int
     units: np.ndarray
     log_calls: int
 
@@ -58,6 +60,7 @@ def _read(source: FileSource, key: store.Key, first_step: int) -> Earlier | None
     return Earlier(
         layer=first["snapshot"].header["layer"],
         entries=first["entries"].arrays,
+        basis=int(first["entries"].header.get("basis", 0)),
         units=np.array(first["snapshot"].header["units"], int),
         log_calls=int(kept[-1]) + 1 if len(kept) else 0,
     )

@@ -12,7 +12,7 @@ from tensorboard.compat.proto import summary_pb2
 
 from lstm_gates_plugin import format
 from lstm_gates_plugin.event_file import EventFileWriter
-from lstm_gates_plugin.writing.arguments import make_directory
+from lstm_gates_plugin.writing.arguments import make_directory, refuse_remote
 from lstm_gates_plugin.writing.resume import Earlier, read_earlier
 
 
@@ -57,6 +57,7 @@ class DirectorySink:
     """
 
     def __init__(self, logdir: str | os.PathLike[str]) -> None:
+        refuse_remote(logdir)
         self.directory = Path(logdir) / format.RUN_DIRECTORY
         self.name = str(self.directory)
         self._file: EventFileWriter | None = None

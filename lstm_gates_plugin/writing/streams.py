@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,15 +21,26 @@ from lstm_gates_plugin.writing.sinks import Sink
 _Picture = Callable[[np.ndarray], format.Payload]
 
 
+class _Entries(NamedTuple):
+    """Fixed entries of one record, and what they were measured on."""
+
+    values: Mapping[str, np.ndarray]
+    basis: int
+
+    def comparable(self, basis: int) -> Mapping[str, np.ndarray] | None:
+        """The entries, or None where they were measured on something else."""
+        return self.values if self.basis == basis else None
+
+
 @dataclass
 class _Stream:
     """The state of one layer, kind and call."""
 
     layer: dict[str, Any]
-    start: Mapping[str, np.ndarray]
+    start: _Entries
     units: np.ndarray
     log_calls: int
-    previous: Mapping[str, np.ndarray] | None = None
+    previous: _Entries | None = None
     last_step: int = -1
     waiting: tuple[int, Callable[[], format.Payload]] | None = None
     snapshots: Schedule = field(default_factory=snapshot_schedule)
@@ -53,6 +65,7 @@ class Streams:
         self._earlier: dict[format.Tag, Earlier] = {}
         self._opened = False
         self._closed = False
+        self._lock = threading.Lock()
 
     def last_step(self, layer: str, kind: str, call: int = 0) -> int:
         """The step of the newest record of this layer, kind and call; -1 if there is none."""
@@ -70,6 +83,7 @@ class Streams:
             header,
             layer.parts(),
             numbers,
+            basis=0,
             choose=lambda: records.weights_units(layer),
             picture=lambda units: records.weights_snapshot(header, layer),
         )
@@ -88,6 +102,7 @@ class Streams:
             header,
             records.run_steps_only(trace.parts(), trace.mask),
             numbers,
+            basis=records.basis(trace.mask, numbers.get("probe_hash")),
             choose=lambda: pictures.choose_units(
                 trace, self._max_units, records.weights_units(layer)
             ),
@@ -95,6 +110,19 @@ class Streams:
                 header, trace, units, tracks, self._max_samples
             ),
         )
+
+    def write_waiting(self) -> None:
+        """Write the newest pictures that still wait.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        with self._lock:
+            for tag, stream in self._streams.items():
+                if stream.waiting:
+                    step, picture = stream.waiting
+                    self._write_blobs(tag, "snapshots", [format.encode(picture())], step)
+                    stream.waiting = None
 
     def close(self) -> None:
         """Write the newest pictures that still wait, and close the sink.
@@ -106,11 +134,7 @@ class Streams:
         if not self._opened:
             return
         try:
-            for tag, stream in self._streams.items():
-                if stream.waiting:
-                    step, picture = stream.waiting
-                    self._write_blobs(tag, "snapshots", [format.encode(picture())], step)
-                    stream.waiting = None
+            self.write_waiting()
         finally:
             self._sink.close()
             self._opened = False
@@ -120,22 +144,37 @@ class Streams:
         header: dict[str, Any],
         parts: Mapping[str, np.ndarray],
         numbers: Mapping[str, float],
+        basis: int,
+        choose: Callable[[], np.ndarray],
+        picture: _Picture,
+    ) -> None:
+        with self._lock:
+            self._add_alone(header, parts, numbers, basis, choose, picture)
+
+    def _add_alone(
+        self,
+        header: dict[str, Any],
+        parts: Mapping[str, np.ndarray],
+        numbers: Mapping[str, float],
+        basis: int,
         choose: Callable[[], np.ndarray],
         picture: _Picture,
     ) -> None:
         step = header["step"]
         tag = format.Tag(header["layer"]["id"], header["call"], header["kind"], "first")
         self._open(step)
-        now = records.entries(parts)
+        now = _Entries(records.entries(parts), basis)
         known = self._known(tag, header["layer"])
         stream = known or _Stream(header["layer"], now, choose(), self._log_calls(tag))
         numbers = {**numbers, "log_call": stream.log_calls}
+        start = stream.start.comparable(basis)
+        previous = stream.previous.comparable(basis) if stream.previous else None
         statistics = format.encode(
-            records.statistics_record(header, parts, now, numbers, stream.start, stream.previous)
+            records.statistics_record(header, parts, now.values, numbers, start, previous)
         )
         draw = functools.partial(picture, stream.units)
         if known is None:
-            fixed = format.encode(records.entries_record(header, now))
+            fixed = format.encode(records.entries_record(header, now.values, basis))
             self._write_blobs(tag, "first", [format.encode(draw()), statistics, fixed], step)
         self._write_statistics(tag, statistics, step)
         stream.log_calls += 1
@@ -162,7 +201,8 @@ class Streams:
             return stream if stream.layer == layer else None
         earlier = self._earlier.get(tag)
         if earlier and earlier.layer == layer:
-            return _Stream(layer, earlier.entries, earlier.units, earlier.log_calls)
+            start = _Entries(earlier.entries, earlier.basis)
+            return _Stream(layer, start, earlier.units, earlier.log_calls)
         return None
 
     def _log_calls(self, tag: format.Tag) -> int:

@@ -17,23 +17,52 @@ def make_tracks(probe: Probe, outputs: Any) -> Tracks:
     Args:
         probe: the probe whose inputs the model was called with.
         outputs: what the model returned, as NumPy: ``[batch, classes]`` or
-            ``[batch, time, classes]`` for a prediction.
+            ``[batch, time, classes]`` for a prediction of classes, a last axis of one for that of
+            a number.
     """
     inputs = _first_array([*probe.args, *probe.kwargs.values()])
     if inputs is not None and probe.kwargs.get("time_major"):  # of a TF1 rnn op
         inputs = inputs.swapaxes(0, 1)
     target = _array(probe.target)
-    classes = _array(outputs)
-    if target is not None and classes is not None and target.shape == classes.shape:
-        target = _most_likely(target)
+    scores = None if isinstance(outputs, (list, tuple)) else _array(outputs)
+    prediction = None
+    if scores is not None and _are_classes(scores, target):
+        prediction = scores.argmax(axis=-1)
+        if target is not None and target.shape == scores.shape:
+            target = target.argmax(axis=-1)
+    elif scores is not None and (scores.ndim < 2 or scores.shape[-1] == 1):
+        prediction = scores if scores.ndim < 2 else scores[..., 0]
     return Tracks(
         input=inputs,
         target=target,
-        prediction=None if classes is None else _most_likely(classes),
-        loss=_loss_of_timesteps(probe, outputs),
+        prediction=prediction,
         time_labels=probe.time_labels,
         sample_names=probe.sample_names,
+        samples=None if inputs is None else len(inputs),
     )
+
+
+def loss_of_timesteps(probe: Probe, outputs: Any) -> np.ndarray | None:
+    """``[batch, time]``, if the probe has a loss that says so much.
+
+    Raises:
+        Exception: whatever the user's own loss function raises.
+    """
+    if probe.loss is None or probe.target is None:
+        return None
+    loss = _array(probe.loss(outputs, probe.target))
+    return loss if loss is not None and loss.ndim == 2 else None
+
+
+def _are_classes(scores: np.ndarray, target: np.ndarray | None) -> bool:
+    """Whether the last axis holds the scores of classes, as far as the target or they tell."""
+    if scores.ndim < 2 or scores.shape[-1] == 1:
+        return False
+    if target is None:
+        return bool(np.allclose(scores.sum(axis=-1), 1, atol=1e-3) and (scores >= 0).all())
+    if target.shape == scores.shape:
+        return bool(np.isin(target, (0, 1)).all() and (target.sum(axis=-1) == 1).all())
+    return np.issubdtype(target.dtype, np.integer) or bool((target == np.round(target)).all())
 
 
 def _first_array(values: Iterable[Any]) -> np.ndarray | None:
@@ -58,17 +87,3 @@ def _array(value: Any) -> np.ndarray | None:
     except (ValueError, TypeError, NotImplementedError):  # the last for a tensor of a graph
         return None
     return array if array.ndim and np.issubdtype(array.dtype, np.number) else None
-
-
-def _most_likely(scores: np.ndarray) -> np.ndarray | None:
-    """The index of the largest score of each row; a single score per row is the value itself."""
-    if scores.ndim < 2:
-        return scores
-    return scores[..., 0] if scores.shape[-1] == 1 else scores.argmax(axis=-1)
-
-
-def _loss_of_timesteps(probe: Probe, outputs: Any) -> np.ndarray | None:
-    if probe.loss is None or probe.target is None:
-        return None
-    loss = _array(probe.loss(outputs, probe.target))
-    return loss if loss is not None and loss.ndim == 2 else None

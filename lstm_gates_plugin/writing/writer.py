@@ -6,29 +6,32 @@ import fnmatch
 import os
 import warnings
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lstm_gates_plugin import capture, format
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
 from lstm_gates_plugin.writing.arguments import (
+    checked_options,
     checked_step,
-    known_parts,
-    positive,
     refuse_inside_function,
 )
+from lstm_gates_plugin.writing.notices import Notices, one_sentence, start_line, with_probe
 from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.schedule import Every, Schedule
 from lstm_gates_plugin.writing.sinks import DirectorySink, Sink, TfSummarySink
 from lstm_gates_plugin.writing.streams import Streams
-from lstm_gates_plugin.writing.tracks import make_tracks
+from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks
 
 MAX_UNITS = 64
 MAX_SAMPLES = 4
+
+_Logged = TypeVar("_Logged", RecurrentLayer, GateTrace)
 
 _live: weakref.WeakValueDictionary[Path, GateWriter] = weakref.WeakValueDictionary()
 
@@ -68,16 +71,17 @@ class GateWriter:
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
     ) -> None:
+        options = checked_options(layers, parts, max_units, max_samples)
         self._every: Every = every
-        self._patterns = [layers] if isinstance(layers, str) else list(layers)
-        self._parts = known_parts(parts)
-        self._max_samples = positive("max_samples", max_samples)
+        self._patterns: list[str] = options["layers"]
+        self._parts: list[str] = options["parts"]
+        self._max_samples = max_samples
         self._schedules: dict[str, Schedule] = {"": Schedule(every)}
-        self._warned: set[str] = set()
-        self._announced = False
+        self._notices = Notices()
         self._written = False
+        self._is_resting = False
         self._sink: Sink = TfSummarySink() if logdir is None else DirectorySink(logdir)
-        self._streams = Streams(self._sink, positive("max_units", max_units), max_samples)
+        self._streams = Streams(self._sink, max_units, max_samples)
         self._enter(logdir)
         self._finish = weakref.finalize(self, _close_quietly, self._streams)
 
@@ -85,7 +89,10 @@ class GateWriter:
         """Take the log directory for this writer alone."""
         if logdir is None:
             return
-        if live_writer(logdir):
+        live = live_writer(logdir)
+        if live is not None and live._is_resting:
+            live.close()
+        elif live is not None:
             raise ValueError(
                 f"Another live GateWriter of this process already writes to {str(logdir)!r}; use "
                 "that one, close() it first, or give another directory."
@@ -111,7 +118,8 @@ class GateWriter:
         name: str = "",
         epoch: float | None = None,
         loss: float | None = None,
-        **source: Any,
+        session: Any = None,
+        backward_cell: Any = None,
     ) -> bool:
         """Record weights and, with a probe, activations, if a record is due at this step.
 
@@ -125,8 +133,8 @@ class GateWriter:
             name: prefix of the layer ids, where several models are logged into one run.
             epoch: kept with the record, if known.
             loss: the training loss, kept with the record, if known.
-            **source: what `recurrent_layers` needs beside the model, if anything: a TF1 cell its
-                `session=`.
+            session: of a TF1 cell, the session that has its variables.
+            backward_cell: of a TF1 cell, the second one of a `bidirectional_dynamic_rnn`.
 
         Returns:
             Whether a record was due.
@@ -139,7 +147,14 @@ class GateWriter:
         if not self.is_due(step, name):
             return False
         return self.log_now(
-            model, step=step, probe=probe, name=name, epoch=epoch, loss=loss, **source
+            model,
+            step=step,
+            probe=probe,
+            name=name,
+            epoch=epoch,
+            loss=loss,
+            session=session,
+            backward_cell=backward_cell,
         )
 
     def log_now(
@@ -151,40 +166,53 @@ class GateWriter:
         name: str = "",
         epoch: float | None = None,
         loss: float | None = None,
-        **source: Any,
+        session: Any = None,
+        backward_cell: Any = None,
     ) -> bool:
         """`log` without a schedule: the record is made at any step above the last one."""
         step = self._checked(step)
         self._check_above_last(step, name)
         if not self._sink.is_recording():
             return False
-        self._announce(model, probe)
-        numbers = _numbers(epoch, loss)
+        has_probe = probe is not None
+        if self._notices.is_new("start"):
+            where = self._sink.name
+            print(start_line(_name_of(model), where, self._every, self._parts, has_probe))
+        source = _given(session=session, backward_cell=backward_cell)
+        numbers = _given(epoch=epoch, loss=loss)
         if "weights" in self._parts:
-            self._guarded("weights", lambda: self._add_weights(model, source, step, name, numbers))
-        if "activations" in self._parts and probe is not None:
-            self._guarded(
-                "activations",
-                lambda: self._add_activations(model, source, Probe.of(probe), step, name, numbers),
-            )
+            with self._notices.training_goes_on("the weights"):
+                layers = self._layers(model, source, step, name)
+                self._add(layers, lambda layer: self._streams.add_weights(layer, step, numbers))
+        if "activations" in self._parts and has_probe:
+            with self._notices.training_goes_on("the activations"):
+                self._add_activations(model, source, Probe.of(probe), step, name, numbers)
         self._schedule(name).done(step)
         return True
 
     def log_weights(
-        self, model: Any, *, step: int | None = None, name: str = "", **source: Any
+        self,
+        model: Any,
+        *,
+        step: int | None = None,
+        name: str = "",
+        session: Any = None,
+        backward_cell: Any = None,
     ) -> None:
         """Record the weights of a model's recurrent layers, or of a list of `RecurrentLayer`.
 
-        `source` is what `recurrent_layers` needs beside the model.
-
         Raises:
             ValueError: no step, a negative one, or one not above the last record's; the model has
-                no recurrent layer or is not built.
+                no recurrent layer or is not built; two layers have the same id.
             OSError: the record cannot be written.
         """
         step = self._checked(step)
-        if self._sink.is_recording():
-            self._add_weights(model, source, step, name, {})
+        if not self._sink.is_recording():
+            return
+        source = _given(session=session, backward_cell=backward_cell)
+        for layer in self._layers(model, source, step, name):
+            self._streams.add_weights(layer, step, {})
+            self._written = True
 
     def log_trace(
         self, traces: GateTrace | Iterable[GateTrace], *, step: int | None = None, name: str = ""
@@ -192,13 +220,28 @@ class GateWriter:
         """Record the activations in one or more traces.
 
         Raises:
-            ValueError: no step, a negative one, or one not above the last record's.
+            ValueError: no step, a negative one, or one not above the last record's; two traces are
+                of the same call of the same layer.
             OSError: the record cannot be written.
         """
         listed = [traces] if isinstance(traces, GateTrace) else list(traces)
         step = self._checked(step)
-        if self._sink.is_recording():
-            self._add_traces(listed, step, name, {}, Tracks())
+        if not self._sink.is_recording():
+            return
+        for trace in self._wanted_traces(listed, step, name):
+            self._streams.add_trace(trace, step, _difference(trace), Tracks())
+            self._written = True
+
+    def rest(self) -> None:
+        """Write the newest pictures, and leave the directory to whoever asks for it next.
+
+        Until then this writer can go on where it is.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        self._streams.write_waiting()
+        self._is_resting = True
 
     def close(self) -> None:
         """Write the newest pictures and release the directory. Further calls do nothing.
@@ -211,23 +254,39 @@ class GateWriter:
         for logdir in [key for key, writer in _live.items() if writer is self]:
             del _live[logdir]
         if not self._written:
-            print(f"LSTM Gates: nothing was logged to {self._sink.name}: no log call was due.")
+            tried = any(schedule.last is not None for schedule in self._schedules.values())
+            why = "the warnings above say why" if tried else "no log call was due"
+            print(f"LSTM Gates: nothing was logged to {self._sink.name}: {why}.")
 
-    def _add_weights(
-        self, model: Any, source: dict[str, Any], step: int, name: str, numbers: dict[str, float]
-    ) -> None:
+    def _layers(
+        self, model: Any, source: dict[str, Any], step: int, name: str
+    ) -> list[RecurrentLayer]:
+        """The layers whose weights are to be logged."""
         is_list = isinstance(model, (list, tuple)) and all(
             isinstance(item, RecurrentLayer) for item in model
         )
         layers = model if is_list else capture.recurrent_layers(model, **source)
         if not layers:
             raise ValueError(f"The model {_name_of(model)} has no recurrent layer to log.")
-        chosen = [layer for layer in (_named(one, name) for one in layers) if self._wants(layer)]
+        named = [_named(layer, name) for layer in layers if layer.parts()]
+        _refuse_repeated([layer.id for layer in named])
+        chosen = [layer for layer in named if self._wants(layer)]
+        if not chosen:
+            raise ValueError(
+                f"No layer fits layers={self._patterns}; there are: "
+                f"{', '.join(layer.id for layer in named)}."
+            )
         for layer in chosen:
             self._check_step(layer.id, "weights", 0, step)
-        for layer in chosen:
-            self._streams.add_weights(layer, step, numbers)
-            self._written = True
+        return chosen
+
+    def _wanted_traces(self, traces: Sequence[GateTrace], step: int, name: str) -> list[GateTrace]:
+        renamed = [replace(trace, layer=_named(trace.layer, name)) for trace in traces]
+        _refuse_repeated([f"{trace.layer.id} (call {trace.call})" for trace in renamed])
+        chosen = [trace for trace in renamed if self._wants(trace.layer)]
+        for trace in chosen:
+            self._check_step(trace.layer.id, "activations", trace.call, step)
+        return chosen
 
     def _add_activations(
         self,
@@ -239,28 +298,30 @@ class GateWriter:
         numbers: dict[str, float],
     ) -> None:
         arguments = {**probe.kwargs, **source}
-        traces, outputs = capture.observe(model, probe.args, arguments, self._max_samples)
+        traces, outputs = with_probe(
+            model, probe, lambda: capture.observe(model, probe.args, arguments, self._max_samples)
+        )
+        tracks = make_tracks(probe, outputs)
+        with self._notices.training_goes_on("the loss of each timestep"):
+            tracks = tracks._replace(loss=loss_of_timesteps(probe, outputs))
         numbers = {**numbers, "probe_hash": float(probe.hash())}
-        self._add_traces(traces, step, name, numbers, make_tracks(probe, outputs))
+        self._add(
+            self._wanted_traces(traces, step, name),
+            lambda trace: self._streams.add_trace(
+                trace, step, {**numbers, **_difference(trace)}, tracks
+            ),
+        )
 
-    def _add_traces(
-        self,
-        traces: Sequence[GateTrace],
-        step: int,
-        name: str,
-        numbers: dict[str, float],
-        tracks: Tracks,
-    ) -> None:
-        renamed = [replace(trace, layer=_named(trace.layer, name)) for trace in traces]
-        chosen = [trace for trace in renamed if self._wants(trace.layer)]
-        for trace in chosen:
-            self._check_step(trace.layer.id, "activations", trace.call, step)
-        for trace in chosen:
-            known = {} if trace.difference is None else {"difference": trace.difference}
-            self._streams.add_trace(trace, step, {**numbers, **known}, tracks)
-            self._written = True
+    def _add(self, items: Sequence[_Logged], add: Callable[[_Logged], None]) -> None:
+        """Record one by one, so that one that cannot be does not stop the others."""
+        for item in items:
+            layer = item.layer if isinstance(item, GateTrace) else item
+            with self._notices.training_goes_on(f"the layer {layer.id!r}"):
+                add(item)
+                self._written = True
 
     def _checked(self, step: int | None) -> int:
+        self._is_resting = False
         refuse_inside_function()
         return checked_step(self._sink.default_step() if step is None else step)
 
@@ -288,31 +349,6 @@ class GateWriter:
                 "starts again at an epoch."
             )
 
-    def _guarded(self, what: str, add: Callable[[], None]) -> None:
-        """Training goes on whatever happens here."""
-        try:
-            add()
-        except Exception as error:
-            cause = f"{what}: {type(error).__name__}"
-            if cause not in self._warned:
-                self._warned.add(cause)
-                warnings.warn(
-                    f"LSTM Gates could not log the {what}, training goes on: {error}", stacklevel=4
-                )
-
-    def _announce(self, model: Any, probe: Any) -> None:
-        if self._announced:
-            return
-        self._announced = True
-        when = 'every="auto": often at first, then rarely'
-        if self._every != "auto":
-            when = f"every {self._every} step(s)"
-        what = " and ".join(part for part in self._parts if part == "weights" or probe is not None)
-        hint = "" if probe is not None else "; give a probe to see the gates of each timestep"
-        print(
-            f"LSTM Gates: watching {what} of {_name_of(model)}, {when}, in {self._sink.name}{hint}."
-        )
-
 
 def live_writer(logdir: str | os.PathLike[str]) -> GateWriter | None:
     """The writer of this process that has this log directory now, if there is one."""
@@ -327,13 +363,27 @@ def _close_quietly(streams: Streams) -> None:
     """Also run where the process ends without close(); nobody could catch an error then."""
     try:
         streams.close()
-    except OSError as error:
-        warnings.warn(f"LSTM Gates could not write the last pictures: {error}", stacklevel=2)
+    except Exception as error:
+        warnings.warn(
+            f"LSTM Gates could not write the last pictures: {one_sentence(error)}", stacklevel=2
+        )
 
 
-def _numbers(epoch: float | None, loss: float | None) -> dict[str, float]:
-    known = {"epoch": epoch, "loss": loss}
-    return {name: float(value) for name, value in known.items() if value is not None}
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _difference(trace: GateTrace) -> dict[str, float]:
+    return _given(difference=trace.difference)
+
+
+def _refuse_repeated(ids: Sequence[str]) -> None:
+    repeated = sorted(id for id, times in Counter(ids).items() if times > 1)
+    if repeated:
+        raise ValueError(
+            f"{', '.join(repeated)} was given more than once for one step; give every layer an id "
+            "of its own, and log several traces of one layer at steps of their own."
+        )
 
 
 def _named(layer: RecurrentLayer, name: str) -> RecurrentLayer:

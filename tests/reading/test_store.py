@@ -75,7 +75,7 @@ def test_a_record_that_was_written_twice_counts_once_and_the_last_one_wins(tmp_p
 def test_unusable_records_are_named_with_their_step_and_the_rest_is_given(tmp_path: Path) -> None:
     cut = statistics(1)[:-9]
     newer = statistics(2, version=9)
-    other = statistics(3, layer=make_layer(units=4, id="other").describe())
+    other = statistics(3, layer={**make_layer().describe(), "units": 9})
     source = written(
         tmp_path, (0, statistics(0)), (1, cut), (2, newer), (3, other), (4, b""), (5, statistics(5))
     )

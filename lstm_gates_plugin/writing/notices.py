@@ -1,0 +1,86 @@
+"""What a writer tells the user: one line when it starts, one warning per cause, one at the end."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lstm_gates_plugin.writing.probe import Probe, leaves
+from lstm_gates_plugin.writing.schedule import Every
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Notices:
+    """Warns once per cause, and never ends the training that logs."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    @contextmanager
+    def training_goes_on(self, what: str) -> Iterator[None]:
+        """Turn whatever is raised inside into one warning that says what could not be logged."""
+        try:
+            yield
+        except Exception as error:
+            self.warn_once(
+                f"{what}: {type(error).__name__}",
+                f"LSTM Gates could not log {what}, training goes on: {one_sentence(error)}",
+            )
+
+    def warn_once(self, cause: str, message: str) -> None:
+        """Warn, unless this cause has been told of before."""
+        if self.is_new(cause):
+            warnings.warn(message, stacklevel=2)
+
+    def is_new(self, cause: str) -> bool:
+        """Whether this cause has not been told of; from now on it has."""
+        new = cause not in self._told
+        self._told.add(cause)
+        return new
+
+
+def start_line(name: str, where: str, every: Every, parts: list[str], has_probe: bool) -> str:
+    """What is watched, when, and where it goes."""
+    when = 'every="auto": often at first, then rarely'
+    if every != "auto":
+        when = f"every {every} step(s)"
+    what = " and ".join(part for part in parts if part == "weights" or has_probe)
+    hint = "" if has_probe else "; give a probe to see the gates of each timestep"
+    return f"LSTM Gates: watching {what} of {name}, {when}, in {where}{hint}."
+
+
+def one_sentence(error: BaseException) -> str:
+    """The first line of a message, without the colours of a terminal."""
+    lines = [line.strip() for line in _COLOURS.sub("", str(error)).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def with_probe(model: Any, probe: Probe, call: Callable[[], Any]) -> Any:
+    """The result of a call of the model on the probe.
+
+    Raises:
+        ValueError: the framework refuses the probe; the message says what was given and, where the
+            model knows it, what it expects.
+    """
+    try:
+        return call()
+    except Exception as error:
+        text = _COLOURS.sub("", str(error))
+        if isinstance(error, (ValueError, TypeError)) and "\n" not in text.strip():
+            raise  # a sentence already, our own
+        shapes = ", ".join(_shape(leaf) for leaf in leaves((probe.args, probe.kwargs)))
+        expected = getattr(model, "input_shape", None)
+        expects = f"; it expects {expected}" if expected else ""
+        raise ValueError(
+            f"the model cannot be called with this probe, of shape {shapes}{expects}. The "
+            f"framework says: {one_sentence(error)}"
+        ) from error
+
+
+def _shape(leaf: Any) -> str:
+    shape = getattr(leaf, "shape", None)
+    return repr(leaf)[:40] if shape is None else str(tuple(shape))
