@@ -32,6 +32,24 @@ export interface Cell {
   readonly column: number;
 }
 
+const DIRECTIONS: Readonly<Record<string, Cell>> = {
+  ArrowUp: { row: -1, column: 0 },
+  ArrowDown: { row: 1, column: 0 },
+  ArrowLeft: { row: 0, column: -1 },
+  ArrowRight: { row: 0, column: 1 },
+};
+
+/** The entry next to a marked one in the direction of an arrow key: the first where none is marked, null at the edge. */
+export function cellBeside(matrix: Matrix, marked: Partial<Cell> | null, key: string): Cell | null {
+  const direction = DIRECTIONS[key];
+  if (!direction || matrix.values.length === 0) return null;
+  if (marked?.row === undefined || marked.column === undefined) return { row: 0, column: 0 };
+  const row = Math.min(marked.row + direction.row, matrix.rows - 1);
+  const column = Math.min(marked.column + direction.column, matrix.columns - 1);
+  const isSame = row === marked.row && column === marked.column;
+  return row < 0 || column < 0 || isSame ? null : { row, column };
+}
+
 /** The entry under a place of the canvas given as shares 0..1 of its width and height. */
 export function cellAt(matrix: Matrix, x: number, y: number): Cell | null {
   if (!(x >= 0 && x < 1 && y >= 0 && y < 1)) return null;

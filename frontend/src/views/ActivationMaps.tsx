@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { pin } from "../actions";
-import type { Cell } from "../heatmap";
+import { cellBeside, type Cell } from "../heatmap";
 import { columnName, valueAtUnit, type ShownRow, type ShownSample } from "../model/activations";
 import { exact } from "../model/format";
 import { heatmapHeight, heatmapsPerLine, widestHeatmap } from "../model/layout";
@@ -51,6 +51,17 @@ export function ActivationMaps({ sample, gate }: Props) {
     setPointer(cell && { x, y, key: row.key });
   }
 
+  /** Moves the pinned cell by an arrow key, in the place of a pointer. */
+  function movePinned(row: ShownRow, key: string): boolean {
+    const from = asked.pinned.value ?? hovered.value;
+    const cell = cellBeside(row.matrix, from && markOf(row, from), key);
+    if (!cell) return false;
+    hovered.value = null;
+    setPointer(null);
+    asked.pinned.value = placeOf(row, cell);
+    return true;
+  }
+
   return (
     <>
       {asked.pinned.value && <PinnedValues sample={sample} place={asked.pinned.value} />}
@@ -81,6 +92,7 @@ export function ActivationMaps({ sample, gate }: Props) {
               mark={place && markOf(row, place)}
               onHover={(cell, x, y) => hover(row, cell, x, y)}
               onPick={(cell) => pin(placeOf(row, cell))}
+              onShiftKey={(key) => movePinned(row, key)}
             />
           </figure>
         ))}

@@ -12,7 +12,8 @@ import { Facts, Segmented, Select } from "./parts";
 
 const HELP =
   "Each picture is one gate or state for one sample: a row is a unit, a column is a timestep, and the colour is the value. " +
-  "Hover for the exact values of all gates there; click to pin a cell and see it change over the training steps (Escape lets go).";
+  "Hover for the exact values of all gates there; click to pin a cell and see it change over the training steps " +
+  "(Shift and an arrow key move it, Escape lets go).";
 
 export function Activations() {
   return (

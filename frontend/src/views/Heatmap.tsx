@@ -21,9 +21,11 @@ interface Props {
   readonly mark: Mark | null;
   readonly onHover: (cell: Cell | null, x: number, y: number) => void;
   readonly onPick?: (cell: Cell) => void;
+  /** A key pressed together with Shift while this heatmap has the focus; true where it did something. */
+  readonly onShiftKey?: (key: string) => boolean;
 }
 
-export function Heatmap({ matrix, range, height, label, testId, mark, onHover, onPick }: Props) {
+export function Heatmap({ matrix, range, height, label, testId, mark, onHover, onPick, onShiftKey }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scale = useMemo(() => colourScale(range.ramp, range.low, range.high, theme.value), [range, theme.value]);
   useLayoutEffect(() => {
@@ -41,6 +43,10 @@ export function Heatmap({ matrix, range, height, label, testId, mark, onHover, o
       class={onPick ? "heatmap pickable" : "heatmap"}
       style={{ height: `${height}px` }}
       data-testid={testId}
+      {...(onShiftKey && { tabIndex: 0, role: "group", "aria-label": `${label}: Shift and an arrow key move the pinned cell` })}
+      onKeyDown={(event) => {
+        if (event.shiftKey && onShiftKey?.(event.key)) event.preventDefault();
+      }}
       onPointerMove={(event) => onHover(cellUnder(event, matrix), event.clientX, event.clientY)}
       onPointerLeave={(event) => onHover(null, event.clientX, event.clientY)}
       onClick={(event) => {
