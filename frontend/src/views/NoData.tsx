@@ -1,6 +1,6 @@
 // What to do when the log directory holds nothing of ours.
 
-const INSTALL = "pip install tensorboard-plugin-lstm-gates";
+const INSTALL = "pip install .";
 const SCRIPT = `import lstm_gates_plugin as lg
 
 model.fit(..., callbacks=[lg.KerasCallback("logs/run-1", probe=x_val[:4])])`;
@@ -11,7 +11,7 @@ export function NoData({ check }: { readonly check: () => void }) {
     <main class="no-data" data-testid="no-data">
       <h1>No gates have been logged here yet</h1>
       <p>This tab shows what the gates of LSTM, GRU and other recurrent layers do while a model trains.</p>
-      <h2>1. Where you train</h2>
+      <h2>1. Where you train, in a clone of the project</h2>
       <Code text={INSTALL} />
       <h2>2. In your script</h2>
       <Code text={SCRIPT} />
