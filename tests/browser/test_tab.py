@@ -29,12 +29,15 @@ SCREEN_ORDER = ["forget", "input", "candidate", "output"]
 
 
 def traces_at(step: int) -> list[GateTrace]:
-    """What is logged at a step: an LSTM, the end of its sample 0 masked, and a GRU called twice."""
+    """What is logged at a step: an LSTM, the end of its sample 0 masked, and a GRU called twice.
+
+    The LSTM's self-check passed, that of the GRU's first call failed.
+    """
     lstm = make_layer(inputs=INPUTS, units=UNITS, seed=step, id=LAYER)
     gru = make_layer("gru", inputs=INPUTS, units=2, seed=step, id=HOSTILE)
     return [
-        make_trace(lstm, timesteps=TIMESTEPS, seed=step, padded=1),
-        make_trace(gru, timesteps=TIMESTEPS, seed=step),
+        replace(make_trace(lstm, timesteps=TIMESTEPS, seed=step, padded=1), difference=2.4e-7),
+        replace(make_trace(gru, timesteps=TIMESTEPS, seed=step), difference=np.inf),
         replace(make_trace(gru, timesteps=TIMESTEPS, seed=step + 1), call=1),
     ]
 
@@ -119,6 +122,43 @@ def test_line_of_another_scalar(tab: Tab) -> None:
     tab.shows("loss-value", "2.25")
     tab.press("End")
     tab.shows("loss-value", "3.5")
+
+
+def test_shift_and_arrow_keys_move_the_pinned_cell(tab: Tab) -> None:
+    tab.open(layer=LAYER)
+    forget = tab.get("map-forget")
+    for key, cell in (
+        ("Shift+ArrowDown", "u0.0"),
+        ("Shift+ArrowDown", "u1.0"),
+        ("Shift+ArrowRight", "u1.1"),
+        ("Shift+ArrowUp", "u0.1"),
+        ("Shift+ArrowUp", "u0.1"),
+    ):
+        forget.press(key)
+        assert tab.selection()["cell"] == cell
+    value = traces_at(20)[0].gates["forget"][0, 1, 0]
+    tab.shows("pinned-forget", f"forget {_as_written(np.float16(value))}")
+    tab.shows("step", "training step 20")
+    forget.press("ArrowLeft")
+    tab.shows("step", "training step 10")
+    assert tab.selection()["cell"] == "u0.1"
+
+
+def test_pinned_cell_beyond_the_sequence_has_no_value(tab: Tab) -> None:
+    tab.open(layer=LAYER, cell=f"u1.{TIMESTEPS}")
+    assert "unit 1 · timestep 5" in tab.text("pinned")
+    assert "is not in this sequence" in tab.text("pinned")
+    assert tab.get("pinned-forget").count() == 0
+
+
+def test_failed_self_check_is_a_warning(tab: Tab) -> None:
+    tab.open(layer=HOSTILE)
+    sentence = "does not match the framework (difference +Inf): do not rely on these gates"
+    tab.shows("self-check", sentence)
+    assert sentence in tab.text("activations")
+    tab.open(layer=LAYER)
+    tab.shows("self-check", "checked against the framework: max difference 2.4e−7")
+    assert "does not match" not in tab.text("activations")
 
 
 def test_masked_timestep_is_a_gap(tab: Tab) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.layers import make_layer, make_trace
+from helpers.served import Routes
 from helpers.tab import Tab
 from lstm_gates_plugin import GateWriter
 
@@ -42,7 +43,8 @@ def test_empty_logdir_has_the_lines_to_copy(
     url = serve_logdir(tmp_path, "--reload_interval=1")
     tab = Tab(page, url).open()
     text = tab.text("no-data")
-    assert "pip install tensorboard-plugin-lstm-gates" in text
+    assert "in a clone of the project" in text
+    assert "pip install ." in text.splitlines()
     assert "import lstm_gates_plugin as lg" in text
     assert 'callbacks=[lg.KerasCallback("logs/run-1", probe=x_val[:4])]' in text
     assert "same Python environment" in text
@@ -115,6 +117,24 @@ def test_path_prefix(
     assert ours
     assert all("/a/b/data/plugin" in url for url in ours if "#" not in url)
     assert [error for error in page_log.errors if "font" not in error] == []
+
+
+def test_says_how_many_steps_of_how_many_are_shown(
+    page: "Page", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    with GateWriter(tmp_path / "run-1") as writer:
+        log(writer, *range(60))
+    url = serve_logdir(tmp_path, "--samples_per_plugin=lstm_gates=20")
+    routes = Routes(url)
+    routes.wait_for({"run-1": 59})
+    asked = {"run": "run-1/lstm_gates", "layer": "lstm_0", "kind": "activations", "call": 0}
+    pictures = len(routes.json("snapshots", **asked)["snapshots"])
+    numbers = len(routes.series(**asked)[1]["steps"])
+    assert 2 < pictures < 60
+    assert 2 < numbers < 60
+    tab = Tab(page, url).open()
+    facts = ["training step 59", f"pictures at {pictures} steps", f"numbers at {numbers} of 60"]
+    tab.shows("step-facts", "".join(facts))
 
 
 def test_every_width_has_room(
