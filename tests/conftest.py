@@ -22,12 +22,14 @@ def serve_logdir() -> Iterator[Callable[..., str]]:
     """`serve_logdir(logdir, "--load_fast=false", ...)` starts the real `tensorboard` command.
 
     It returns the base URL (no slash at its end) once `/data/plugins_listing` answers. Servers
-    end with the test module. Data may still be loading then: see `wait_until`.
+    end with the test module. Data may still be loading then: see `wait_until`. TensorBoard runs
+    without TensorFlow unless `tensorflow=True`.
     """
     with contextlib.ExitStack() as servers:
 
-        def serve(logdir: str | Path, *arguments: str) -> str:
-            return servers.enter_context(tensorboard_server(logdir, *arguments))
+        def serve(logdir: str | Path, *arguments: str, tensorflow: bool = False) -> str:
+            server = tensorboard_server(logdir, *arguments, tensorflow=tensorflow)
+            return servers.enter_context(server)
 
         yield serve
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,12 +18,17 @@ START_SECONDS = 90.0
 
 _READY = re.compile(r"TensorBoard \S+ at (http://\S+?)/? \(Press CTRL\+C to quit\)")
 
+_HIDING = Path(__file__).parent / "without_tensorflow"
+
 _T = TypeVar("_T")
 
 
 @contextlib.contextmanager
 def tensorboard_server(
-    logdir: str | Path, *arguments: str, python: str | Path = sys.executable
+    logdir: str | Path,
+    *arguments: str,
+    python: str | Path = sys.executable,
+    tensorflow: bool = False,
 ) -> Iterator[str]:
     """Serve `logdir` on a free port until the block ends.
 
@@ -30,6 +36,8 @@ def tensorboard_server(
         logdir: what `--logdir` is given.
         *arguments: further arguments of `tensorboard`, e.g. `"--load_fast=false"`.
         python: the interpreter of the environment whose `tensorboard` is started.
+        tensorflow: whether TensorBoard finds TensorFlow, if that is installed. Its start then takes
+            seconds, and its Python loader reads event files in another way.
 
     Yields:
         The base URL without a slash at its end; a `--path_prefix` is part of it.
@@ -38,9 +46,11 @@ def tensorboard_server(
         RuntimeError: TensorBoard ended or did not answer in time; with its output.
     """
     command = [str(Path(python).parent / "tensorboard"), "--logdir", str(logdir), "--port", "0"]
+    environment = os.environ if tensorflow else {**os.environ, "PYTHONPATH": str(_HIDING)}
     with tempfile.NamedTemporaryFile("wb", suffix=".log") as output:
         process = subprocess.Popen(
             [*command, *arguments],
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
