@@ -280,6 +280,106 @@ def test_layer_names_of_any_kind_are_kept(tmp_path: Path) -> None:
         assert run[name].snapshot().header["layer"]["id"] == name
 
 
+class Unbuilt(keras.Model):
+    """Keras does not know its shapes before it is called."""
+
+    def __init__(self, **lstm: Any) -> None:
+        super().__init__()
+        self.lstm = keras.layers.LSTM(4, dropout=0.2, **lstm)
+        self.head = keras.layers.Dense(1)
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        return self.head(self.lstm(inputs, training=training))
+
+
+def train_unbuilt(*callbacks: Any, **lstm: Any) -> list[float]:
+    keras.utils.set_random_seed(3)
+    model = Unbuilt(**lstm)
+    model.compile("sgd", "mse")
+    return fit(model, *callbacks, epochs=2, shuffle=False).history["loss"]  # type: ignore[no-any-return]
+
+
+def test_building_from_the_probe_changes_nothing_in_the_training(tmp_path: Path) -> None:
+    callback = lg.KerasCallback(tmp_path, X[:3], "epoch")
+    assert train_unbuilt(callback) == train_unbuilt()
+    assert steps(tmp_path, "lstm") == [0, 4, 8]
+
+
+def test_a_stateful_model_is_not_built_for_the_probes_batch_size(tmp_path: Path) -> None:
+    callback = lg.KerasCallback(tmp_path, X[:8], "epoch")
+    assert train_unbuilt(callback, stateful=True) == train_unbuilt(stateful=True)
+    assert steps(tmp_path, "lstm")[-1] == 8
+
+
+def test_a_new_callback_after_an_interrupted_training_replaces_its_run(tmp_path: Path) -> None:
+    """A notebook cell that is run again; the old callback lives on in the traceback."""
+
+    class Interrupt(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            if batch == 2:
+                raise KeyboardInterrupt
+
+    old = lg.KerasCallback(tmp_path, update_freq="batch")
+    with pytest.raises(KeyboardInterrupt):
+        fit(build(), old, Interrupt())
+    fit(build(), lg.KerasCallback(tmp_path, update_freq="epoch"), epochs=1)
+    assert steps(tmp_path) == [0, 4]
+    del old
+
+
+def test_one_fit_per_epoch_writes_one_file(tmp_path: Path) -> None:
+    model, callback = build(), lg.KerasCallback(tmp_path)
+    for _ in range(4):
+        fit(model, callback, epochs=1)
+    assert steps(tmp_path) == list(range(17))
+    assert logged(tmp_path)["lstm_0"].snapshot_steps("weights")[-1] == 16
+    assert len(list(tmp_path.rglob("*tfevents*"))) == 1
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log_weights(model, step=20)
+    assert steps(tmp_path)[-1] == 20
+
+
+@pytest.mark.parametrize(
+    "options", [{"layers": 3}, {"parts": ("gates",)}, {"max_units": 0}, {"max_samples": 1.5}]
+)
+def test_wrong_options_are_refused_before_training(tmp_path: Path, options: Any) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(options))}="):
+        lg.KerasCallback(tmp_path, **options)
+
+
+def test_a_wrong_probe_gets_a_sentence_with_what_was_given_and_expected(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"shape \(2, 6, 5\); it expects \(None, 6, 3\)") as caught:
+        fit(build(), lg.KerasCallback(tmp_path, np.zeros((2, 6, 5), np.float32)), epochs=1)
+    message = next(str(one.message) for one in caught if "LSTM Gates" in str(one.message))
+    assert "\x1b" not in message
+    assert "\n" not in message
+
+
+def test_a_loss_that_fails_leaves_the_activations(tmp_path: Path) -> None:
+    def broken(outputs: Any, target: Any) -> Any:
+        raise RuntimeError("no loss today")
+
+    probe = lg.Probe(X[:2], target=Y[:2], loss=broken)
+    with pytest.warns(UserWarning, match="could not log the loss of each timestep"):
+        fit(build(), lg.KerasCallback(tmp_path, probe), epochs=1)
+    assert len(steps(tmp_path, row="hidden_state")) == 5
+
+
+def test_the_optimizers_own_counter_is_a_step(tmp_path: Path) -> None:
+    model = build()
+    with lg.GateWriter(tmp_path) as writer:
+        assert writer.log(model, step=model.optimizer.iterations)
+    assert steps(tmp_path) == [0]
+
+
+def test_the_probes_true_size_is_kept(tmp_path: Path) -> None:
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log(build(), step=0, probe=X[:10])
+    picture = logged(tmp_path)["lstm_0"].snapshot()
+    assert picture.header["samples"] == 10
+    assert len(picture.arrays["hidden_state"]) == 4
+
+
 def test_a_custom_loop_needs_one_line(tmp_path: Path) -> None:
     import tensorflow as tf
 

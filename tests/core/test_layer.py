@@ -158,3 +158,8 @@ def test_an_mgu_says_what_its_forget_gate_multiplies():
         RecurrentLayer.from_arrays(
             "mgu", np.ones((1, 2)), np.ones((1, 2)), gate_order="fn", reset_after=True
         )
+
+
+def test_a_gate_order_for_a_cell_with_one_gate_is_refused():
+    with pytest.raises(ValueError, match="has one gate; leave it out"):
+        RecurrentLayer.from_arrays("simple_rnn", [[1.0]], [[0.5]], gate_order="zrh")

@@ -80,6 +80,14 @@ def test_an_outlier_is_counted_beside_the_bins_and_does_not_flatten_them() -> No
     assert found.histogram[1:33].min() > 200
 
 
+def test_neighbouring_floats_have_counts_that_add_up() -> None:
+    for low in np.random.default_rng(0).normal(size=100):
+        values = [low] * 5 + [np.nextafter(low, np.inf)] * 5
+        found = distribution(np.array(values)).histogram
+        assert found.sum() == 10
+        assert found.max() <= 10
+
+
 def test_every_count_adds_up_for_a_small_array() -> None:
     """Case K7: with 16 weights there is neither under- nor overflow."""
     values = np.random.default_rng(3).uniform(-1, 1, 16)

@@ -63,6 +63,26 @@ def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
         lg.read(tmp_path)["run-1"]
 
 
+def test_a_link_to_a_run_is_followed(logdir: Path, tmp_path: Path) -> None:
+    (tmp_path / "linked").symlink_to(logdir / "run-1")
+    assert list(lg.read(tmp_path)["linked"]) == ["lstm_0"]
+
+
+def test_two_runs_with_one_short_name_are_both_there(tmp_path: Path) -> None:
+    from lstm_gates_plugin import format
+    from lstm_gates_plugin.event_file import EventFileWriter
+
+    with lg.GateWriter(tmp_path / "run-1") as writer:
+        writer.log_weights([make_layer()], step=0)
+    ours = next((tmp_path / "run-1" / "lstm_gates").iterdir())
+    EventFileWriter(tmp_path / "run-1", 0).close()
+    next(path for path in (tmp_path / "run-1").iterdir() if path.is_file()).write_bytes(
+        ours.read_bytes()
+    )
+    runs = lg.read(tmp_path)
+    assert set(runs) == {"run-1", f"run-1/{format.RUN_DIRECTORY}"}
+
+
 def test_somebody_elses_event_files_are_passed_over(tmp_path: Path) -> None:
     from tensorboard.summary import Writer
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lstm_gates_plugin import Probe
-from lstm_gates_plugin.writing.tracks import make_tracks
+from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks
 
 
 def test_an_input_becomes_a_probe_and_a_probe_stays_one() -> None:
@@ -60,8 +60,10 @@ def test_a_loss_of_each_timestep_is_a_track() -> None:
         target=np.array([[1.0, 2.0, 3.0]]),
         loss=lambda outputs, target: (outputs - target) ** 2,
     )
-    tracks = make_tracks(probe, np.array([[1.0, 1.0, 1.0]]))
-    assert tracks.loss.tolist() == [[0, 1, 4]]  # type: ignore[union-attr]
+    loss = loss_of_timesteps(probe, np.array([[1.0, 1.0, 1.0]]))
+    assert loss is not None
+    assert loss.tolist() == [[0, 1, 4]]
+    assert loss_of_timesteps(Probe(np.zeros((1, 3))), np.zeros(3)) is None
 
 
 def test_a_dict_of_inputs_shows_the_first_with_a_time_axis() -> None:
@@ -69,3 +71,17 @@ def test_a_dict_of_inputs_shows_the_first_with_a_time_axis() -> None:
     tracks = make_tracks(Probe({"lengths": np.array([3]), "tokens": tokens}), None)
     assert tracks.input.tolist() == tokens.tolist()  # type: ignore[union-attr]
     assert tracks.prediction is None
+
+
+def test_numbers_are_not_shown_as_classes() -> None:
+    forecast = np.array([[0.1, 2.5, -1.0]])
+    tracks = make_tracks(Probe(np.zeros((1, 2)), target=[[0.2, 2.0, -1.0]]), forecast)
+    assert tracks.prediction is None
+    assert tracks.target.tolist() == [[0.2, 2.0, -1.0]]  # type: ignore[union-attr]
+    assert make_tracks(Probe(np.zeros((1, 2))), forecast).prediction is None
+    assert make_tracks(Probe(np.zeros((1, 2))), [forecast, forecast]).prediction is None
+
+
+def test_labels_of_a_single_list_are_refused() -> None:
+    with pytest.raises(TypeError, match="one list of labels per sample"):
+        Probe(np.zeros((1, 3)), time_labels=["the", "cat", "sat"])

@@ -110,6 +110,30 @@ def test_every_weights_snapshot_fits_its_budget(cell: str, inputs: int, units: i
     assert len(format.decode(data).header["units"]) == min(units, units if whole else 40)
 
 
+def test_an_unknown_cell_with_many_weights_fits_the_budget_too() -> None:
+    rng = np.random.default_rng(0)
+    layer = RecurrentLayer(
+        id="custom",
+        cell="unknown",
+        direction="forward",
+        input_size=64,
+        units=64,
+        recurrent_size=64,
+        kernel={},
+        recurrent_kernel={},
+        weights={f"w{k}": rng.normal(size=(64, 300)).astype("f4") for k in range(16)},
+    )
+    data = format.encode(records.weights_snapshot(header(layer), layer))
+    assert len(data) <= 64 * 1024
+    assert format.decode(data).arrays["weights/w3"].shape[0] >= 20
+
+
+def test_a_weight_beyond_float32_is_not_drawn_as_infinite() -> None:
+    layer = RecurrentLayer.from_arrays("simple_rnn", [[1e300]], [[0.5]], [0.0])
+    payload = records.weights_snapshot(header(layer), layer)
+    assert payload.arrays["kernel/hidden"].tolist() == [[1e300]]
+
+
 def test_peepholes_and_a_projection_fit_their_budgets_too() -> None:
     rng = np.random.default_rng(0)
     layer = RecurrentLayer.from_arrays(
