@@ -6,7 +6,8 @@ import os
 import weakref
 from typing import Any
 
-from lstm_gates_plugin.writing.writer import GateWriter, live_writer
+from lstm_gates_plugin.writing.live import live_writer
+from lstm_gates_plugin.writing.writer import GateWriter
 
 # By writer, the callbacks that log into it, each under the prefix of its layer ids.
 _users: weakref.WeakKeyDictionary[GateWriter, dict[str, weakref.ref[Any]]] = (

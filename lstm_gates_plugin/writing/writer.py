@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import warnings
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from lstm_gates_plugin import capture, format
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.writing import live
 from lstm_gates_plugin.writing.arguments import (
     checked_options,
     checked_step,
     refuse_inside_function,
 )
+from lstm_gates_plugin.writing.choice import choose_layers, choose_traces
 from lstm_gates_plugin.writing.notices import Notices, one_sentence, start_line, with_probe
 from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe
@@ -32,8 +30,6 @@ MAX_UNITS = 64
 MAX_SAMPLES = 4
 
 _Logged = TypeVar("_Logged", RecurrentLayer, GateTrace)
-
-_live: weakref.WeakValueDictionary[Path, GateWriter] = weakref.WeakValueDictionary()
 
 
 class GateWriter:
@@ -79,25 +75,12 @@ class GateWriter:
         self._schedules: dict[str, Schedule] = {"": Schedule(every)}
         self._notices = Notices()
         self._written = False
-        self._is_resting = False
+        self.is_resting = False
         self._sink: Sink = TfSummarySink() if logdir is None else DirectorySink(logdir)
         self._streams = Streams(self._sink, max_units, max_samples)
-        self._enter(logdir)
+        if logdir is not None:
+            live.take(logdir, self)
         self._finish = weakref.finalize(self, _close_quietly, self._streams)
-
-    def _enter(self, logdir: str | os.PathLike[str] | None) -> None:
-        """Take the log directory for this writer alone."""
-        if logdir is None:
-            return
-        live = live_writer(logdir)
-        if live is not None and live._is_resting:
-            live.close()
-        elif live is not None:
-            raise ValueError(
-                f"Another live GateWriter of this process already writes to {str(logdir)!r}; use "
-                "that one, close() it first, or give another directory."
-            )
-        _live[_key(logdir)] = self
 
     def __enter__(self) -> GateWriter:
         return self
@@ -241,7 +224,7 @@ class GateWriter:
             OSError: they cannot be written.
         """
         self._streams.write_waiting()
-        self._is_resting = True
+        self.is_resting = True
 
     def close(self) -> None:
         """Write the newest pictures and release the directory. Further calls do nothing.
@@ -251,8 +234,7 @@ class GateWriter:
         if not self._finish.alive:
             return
         self._finish()
-        for logdir in [key for key, writer in _live.items() if writer is self]:
-            del _live[logdir]
+        live.leave(self)
         if not self._written:
             tried = any(schedule.last is not None for schedule in self._schedules.values())
             why = "the warnings above say why" if tried else "no log call was due"
@@ -268,22 +250,13 @@ class GateWriter:
         layers = model if is_list else capture.recurrent_layers(model, **source)
         if not layers:
             raise ValueError(f"The model {_name_of(model)} has no recurrent layer to log.")
-        named = [_named(layer, name) for layer in layers if layer.parts()]
-        _refuse_repeated([layer.id for layer in named])
-        chosen = [layer for layer in named if self._wants(layer)]
-        if not chosen:
-            raise ValueError(
-                f"No layer fits layers={self._patterns}; there are: "
-                f"{', '.join(layer.id for layer in named)}."
-            )
+        chosen = choose_layers(layers, name, self._patterns)
         for layer in chosen:
             self._check_step(layer.id, "weights", 0, step)
         return chosen
 
     def _wanted_traces(self, traces: Sequence[GateTrace], step: int, name: str) -> list[GateTrace]:
-        renamed = [replace(trace, layer=_named(trace.layer, name)) for trace in traces]
-        _refuse_repeated([f"{trace.layer.id} (call {trace.call})" for trace in renamed])
-        chosen = [trace for trace in renamed if self._wants(trace.layer)]
+        chosen = choose_traces(traces, name, self._patterns)
         for trace in chosen:
             self._check_step(trace.layer.id, "activations", trace.call, step)
         return chosen
@@ -321,7 +294,7 @@ class GateWriter:
                 self._written = True
 
     def _checked(self, step: int | None) -> int:
-        self._is_resting = False
+        self.is_resting = False
         refuse_inside_function()
         return checked_step(self._sink.default_step() if step is None else step)
 
@@ -334,9 +307,6 @@ class GateWriter:
                 "writer and open a new one: it replaces what was logged from there on."
             )
 
-    def _wants(self, layer: RecurrentLayer) -> bool:
-        return any(fnmatch.fnmatchcase(layer.id, pattern) for pattern in self._patterns)
-
     def _schedule(self, name: str) -> Schedule:
         return self._schedules.setdefault(name, Schedule(self._every))
 
@@ -348,15 +318,6 @@ class GateWriter:
                 "expected a larger step: the number of optimizer updates done so far, which never "
                 "starts again at an epoch."
             )
-
-
-def live_writer(logdir: str | os.PathLike[str]) -> GateWriter | None:
-    """The writer of this process that has this log directory now, if there is one."""
-    return _live.get(_key(logdir))
-
-
-def _key(logdir: str | os.PathLike[str]) -> Path:
-    return Path(logdir).resolve()
 
 
 def _close_quietly(streams: Streams) -> None:
@@ -375,19 +336,6 @@ def _given(**values: Any) -> dict[str, Any]:
 
 def _difference(trace: GateTrace) -> dict[str, float]:
     return _given(difference=trace.difference)
-
-
-def _refuse_repeated(ids: Sequence[str]) -> None:
-    repeated = sorted(id for id, times in Counter(ids).items() if times > 1)
-    if repeated:
-        raise ValueError(
-            f"{', '.join(repeated)} was given more than once for one step; give every layer an id "
-            "of its own, and log several traces of one layer at steps of their own."
-        )
-
-
-def _named(layer: RecurrentLayer, name: str) -> RecurrentLayer:
-    return replace(layer, id=f"{name}/{layer.id}") if name else layer
 
 
 def _name_of(model: Any) -> str:
