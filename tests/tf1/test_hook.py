@@ -238,3 +238,14 @@ def test_log_weights_says_what_is_missing(tmp_path):
     model = Model()
     with lg.GateWriter(tmp_path) as writer, pytest.raises(ValueError, match="give session="):
         writer.log_weights(model.cell, step=0)
+
+
+def test_the_input_of_a_time_major_probe_is_shown_batch_first(session, tmp_path):
+    x = np.random.default_rng(0).normal(size=(3, 2, 4)).astype("float32")
+    cell = cells.GRUCell(3)
+    v1.nn.dynamic_rnn(cell, tf.constant(x), dtype=tf.float32, time_major=True)
+    randomize(session)
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log(cell, step=0, session=session, probe=lg.Probe(x, time_major=True))
+    shown = lg.read(tmp_path)["."]["rnn/gru_cell"].snapshot().arrays["track/input"]
+    np.testing.assert_allclose(shown, x.swapaxes(0, 1), rtol=1e-3)
