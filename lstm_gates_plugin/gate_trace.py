@@ -30,6 +30,7 @@ class GateTrace:
         final_cell_state: `[batch, units]`, or `None`.
         initial_hidden_state: `[batch, recurrent_size]`, before the first timestep that was run.
         initial_cell_state: `[batch, units]`, or `None`.
+        rows: how many rows the call had in the framework, where only the first were traced.
         difference: the largest difference between `hidden_state` and the framework's own, where it
             returned one; else `None`.
     """
@@ -45,6 +46,7 @@ class GateTrace:
     final_cell_state: Array | None = field(repr=False)
     initial_hidden_state: Array = field(repr=False)
     initial_cell_state: Array | None = field(repr=False)
+    rows: int | None = None
     difference: float | None = None
 
     @property

@@ -75,6 +75,7 @@ class TensorCall:
             hidden_state=hidden,
             last_hidden_state=last,
             final_state=states("final_state"),
+            rows=int(self.tensors["inputs"].shape[1 if self.time_major else 0]),
             group=self.group,
             precision=self.precision,
         )

@@ -47,6 +47,7 @@ class RecordedCall:
         last_hidden_state: `[batch, recurrent_size]`, the framework's own after the last timestep
             in the order of processing, if it returned it.
         final_state: the framework's own states after the call, if it gave them.
+        rows: of the call in the framework, where only the first of them are here.
         group: calls of one group are one call on more rows, made one after the other.
         precision: what the framework computed in, a key of `TOLERANCES`.
         stepped: what a cell did whose equations are not known, as far as the framework could be
@@ -60,6 +61,7 @@ class RecordedCall:
     hidden_state: Array | None = None
     last_hidden_state: Array | None = None
     final_state: tuple[Array, ...] | None = None
+    rows: int | None = None
     group: int | None = None
     precision: str = "float32"
     stepped: Stepped | None = None
@@ -177,6 +179,7 @@ def _stack(calls: Sequence[RecordedCall]) -> RecordedCall:
     assert inputs is not None
     return RecordedCall(
         layer=calls[0].layer,
+        rows=sum(_rows(call) for call in calls),
         precision=calls[0].precision,
         inputs=inputs,
         mask=rows(masks),
@@ -192,6 +195,10 @@ def _interleaved(arrays: Sequence[Array]) -> Array:
     """The rows of several arrays: all of their first rows, then of their second ones, ..."""
     stacked = np.stack(arrays, axis=1)
     return stacked.reshape(-1, *stacked.shape[2:])
+
+
+def _rows(call: RecordedCall) -> int:
+    return len(call.inputs) if call.rows is None else call.rows
 
 
 def _mask(call: RecordedCall) -> Array:
@@ -211,6 +218,7 @@ def _cut(call: RecordedCall, samples: int | None) -> RecordedCall:
 
     return replace(
         call,
+        rows=_rows(call),
         inputs=call.inputs[:samples],
         mask=cut(call.mask),
         initial_state=cut_all(call.initial_state),
@@ -253,7 +261,7 @@ def _trace(sequence: Sequence[RecordedCall], number: int) -> GateTrace:
             "layer does more than its cell's equations say, so do not rely on its gates.",
             stacklevel=2,
         )
-    return replace(trace, call=number, difference=difference)
+    return replace(trace, call=number, rows=_rows(sequence[0]), difference=difference)
 
 
 def _compare(

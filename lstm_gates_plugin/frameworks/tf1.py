@@ -74,6 +74,7 @@ def observe(
         given = tf1_arguments.of_cell(values, call, each, number, len(trees))
         whole = RecordedCall(
             layer=layers[0],
+            rows=len(given["inputs"]),
             precision=_precision(layers[0], session),
             **{name: _first_rows(value, samples) for name, value in given.items()},
         )

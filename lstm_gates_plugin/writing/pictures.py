@@ -36,6 +36,8 @@ class Tracks(NamedTuple):
     sample_names: Sequence[object] | None = None
     samples: int | None = None
     """How many samples the probe has, also those that are not traced."""
+    rows_are_samples: bool = True
+    """False where the rows of a layer are not the probe's samples."""
 
 
 def choose_units(trace: GateTrace, most: int, always: np.ndarray) -> np.ndarray:
@@ -77,7 +79,8 @@ def activations_snapshot(
         "record": "snapshot",
         "units": kept.tolist(),
         "hidden_units": _chosen(trace.hidden_state, kept).tolist(),
-        "samples": batch if tracks.samples is None else tracks.samples,
+        "samples": tracks.samples or trace.rows or batch,
+        "rows_match_probe": tracks.rows_are_samples,
         "timesteps": timesteps,
         "block": blocks.block,
         **per_unit_header,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lstm_gates_plugin.writing.pictures import Tracks
-from lstm_gates_plugin.writing.probe import Probe
+from lstm_gates_plugin.writing.probe import Probe, leaves
 
 
 def make_tracks(probe: Probe, outputs: Any) -> Tracks:
@@ -38,8 +38,19 @@ def make_tracks(probe: Probe, outputs: Any) -> Tracks:
         prediction=prediction,
         time_labels=probe.time_labels,
         sample_names=probe.sample_names,
-        samples=None if inputs is None else len(inputs),
+        samples=_count_samples(probe) if inputs is None else len(inputs),
     )
+
+
+def of_rows(tracks: Tracks, rows: int | None) -> Tracks:
+    """The tracks for a layer whose call had so many rows.
+
+    Where those are not the probe's samples (a layer inside `TimeDistributed` has one row for each
+    outer timestep) neither names nor tracks belong to them.
+    """
+    if rows is None or tracks.samples is None or rows == tracks.samples:
+        return tracks
+    return Tracks(samples=rows, rows_are_samples=False)
 
 
 def loss_of_timesteps(probe: Probe, outputs: Any) -> np.ndarray | None:
@@ -63,6 +74,11 @@ def _are_classes(scores: np.ndarray, target: np.ndarray | None) -> bool:
     if target.shape == scores.shape:
         return bool(np.isin(target, (0, 1)).all() and (target.sum(axis=-1) == 1).all())
     return np.issubdtype(target.dtype, np.integer) or bool((target == np.round(target)).all())
+
+
+def _count_samples(probe: Probe) -> int | None:
+    arrays = (_array(leaf) for leaf in leaves((probe.args, probe.kwargs)))
+    return next((len(array) for array in arrays if array is not None), None)
 
 
 def _first_array(values: Iterable[Any]) -> np.ndarray | None:

@@ -24,7 +24,7 @@ from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.schedule import Every, Schedule
 from lstm_gates_plugin.writing.sinks import DirectorySink, Sink, TfSummarySink
 from lstm_gates_plugin.writing.streams import Streams
-from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks
+from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks, of_rows
 
 MAX_UNITS = 64
 MAX_SAMPLES = 4
@@ -281,7 +281,7 @@ class GateWriter:
         self._add(
             self._wanted_traces(traces, step, name),
             lambda trace: self._streams.add_trace(
-                trace, step, {**numbers, **_difference(trace)}, tracks
+                trace, step, {**numbers, **_difference(trace)}, of_rows(tracks, trace.rows)
             ),
         )
 

@@ -103,3 +103,21 @@ def test_k6_a_fresh_bias_is_one_spike_for_each_gate(tmp_path: Path) -> None:
         row = series.header["rows"].index(f"bias/{gate}")
         assert series.histogram[0, row].tolist() == [0, 16] + [0] * 32
         assert series.bounds[0, row].tolist() == [value, value]
+
+
+def test_rows_that_are_no_samples_get_no_samples_names(tmp_path: Path) -> None:
+    """Within TimeDistributed a row is one outer timestep of a sample."""
+    inner = keras.layers.TimeDistributed(keras.layers.LSTM(4))
+    model = keras.Sequential([keras.Input((2, 5, 3)), inner, keras.layers.LSTM(2)])
+    x = np.random.default_rng(1).normal(size=(3, 2, 5, 3)).astype(np.float32)
+    probe = lg.Probe(x, target=[7, 8, 9], sample_names=["A", "B", "C"])
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log(model, step=0, probe=probe)
+    run = lg.read(tmp_path)["."]
+    distributed = run["time_distributed_0/lstm_0"].snapshot()
+    assert distributed.header["sample_names"] is None
+    assert not [name for name in distributed.arrays if name.startswith("track/")]
+    assert distributed.header["samples"] == 6
+    outer = run["lstm_0"].snapshot()
+    assert outer.header["sample_names"] == ["A", "B", "C"]
+    assert outer.arrays["track/target"].tolist() == [7, 8, 9]
