@@ -3,15 +3,18 @@
 TensorFlow 1 masks by `sequence_length` alone, so there are no other masks than right padding.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import lstm_gates_plugin as lg
-from helpers.matrix import TABLE
+from helpers.matrix import TABLE, documented_rows
 from helpers.tf1 import Op, cells, dynamic, randomize, static
 from lstm_gates_plugin import fused
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "matrix.md"
 BATCH, TIMESTEPS, SIZE = 3, 6, 4
 LENGTHS = [6, 2, 4]
 TOLERANCE = 1e-5
@@ -95,3 +98,8 @@ def test_states_are_those_of_the_rnn_op(session, monkeypatch, cell, arrangement,
         monkeypatch.setitem(fused.STACKED_DEFAULTS[kind], "gate_order", order)
     with pytest.warns(UserWarning, match="does more than its cell's equations say"):
         assert largest_difference(session, op, x, lengths, arrangement) > 100 * TOLERANCE
+
+
+def test_the_documented_table_has_these_rows():
+    combinations = {(cell, arrangement) for cell in CELLS for arrangement in ARRANGEMENTS}
+    assert documented_rows(DOCUMENT, "TF1") == combinations
