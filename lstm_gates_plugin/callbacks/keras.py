@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lstm_gates_plugin import format
 from lstm_gates_plugin.callbacks import shared
 from lstm_gates_plugin.callbacks.hooks import Hooks
-from lstm_gates_plugin.frameworks.keras_family import keras_of
+from lstm_gates_plugin.frameworks.keras import build
 from lstm_gates_plugin.writing.arguments import checked_options
 from lstm_gates_plugin.writing.notices import Notices
 from lstm_gates_plugin.writing.probe import Probe
@@ -118,18 +118,10 @@ class KerasCallback(Hooks):
             self._offset = self._last_step - count
 
     def _build(self) -> None:
-        """Build a model that is not built yet from the shapes of the probe.
-
-        Nothing is computed, so that no state and no random number changes. The states of a
-        stateful layer have a batch size, which is that of the training, not of the probe.
-        """
         if self.model.built or self._probe is None:
             return
-        layers = self.model._flatten_layers()
-        if any(getattr(layer, "stateful", False) for layer in layers):
-            return
         with self._notices.training_goes_on("step 0"):
-            keras_of(self.model).build(self.model, self._probe.args, self._probe.kwargs)
+            build(self.model, self._probe.args, self._probe.kwargs)
 
     def _log(self, *, now: bool) -> None:
         step = self._step()

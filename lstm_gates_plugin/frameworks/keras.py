@@ -74,7 +74,7 @@ def observe(
     layers = [layer for node in cells for layer in _layers(node)]
     with backend.restored(keras):
         calls, outputs = backend.run(
-            model, found, repr(layers), args, {**kwargs, "training": False}
+            model, found, repr((layers, _settings(model))), args, {**kwargs, "training": False}
         )
         with _stepping(backend, model, cells):
             recorded = [
@@ -82,6 +82,16 @@ def observe(
             ]
         arrays = keras.map(lambda value: _output(keras, value), outputs)
     return Observation(layers, recorded, arrays)
+
+
+def _settings(model: Any) -> list[tuple[str, Any]]:
+    """The plain values that a model's layers hold, on which its call may depend."""
+    return [
+        (name, value)
+        for layer in model._flatten_layers(include_self=True)
+        for name, value in vars(layer).items()
+        if not name.startswith("_") and isinstance(value, (bool, int, float, str))
+    ]
 
 
 @contextlib.contextmanager

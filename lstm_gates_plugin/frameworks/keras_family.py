@@ -68,23 +68,6 @@ class Keras:
             return layer.get_initial_state(inputs)
         return layer.get_initial_state(self.module.ops.shape(inputs)[0])
 
-    def build(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Give a model its weights from the shapes of what it is called with; compute nothing.
-
-        Keras 2 builds from the shape of one input, or from a nest of them, alone.
-        """
-        if self.generation == 2:
-            if len(args) == 1 and not kwargs:
-                model.build(self.map(lambda array: tuple(np.shape(array)), args[0]))
-            return
-
-        def symbolic(value: Any) -> Any:
-            dtype = self.module.backend.standardize_dtype(np.asarray(value).dtype)
-            return self.module.KerasTensor(np.shape(value), dtype)
-
-        args, kwargs = self.map(symbolic, (args, kwargs))
-        model(*args, **kwargs)
-
     def tensor(self, value: Any, dtype: Any = None) -> Any:
         """A tensor of the backend; of a variable, its present value."""
         if self.generation == 2:

@@ -549,7 +549,23 @@ def test_inside_a_graph():
 def test_another_backend_is_refused_by_name(monkeypatch):
     model = small_model()
     monkeypatch.setattr(keras.backend, "backend", lambda: "numpy")
-    with pytest.raises(
-        ValueError, match="Keras runs on 'numpy' here.*only on 'tensorflow'"
-    ):
+    with pytest.raises(ValueError, match=r"Keras runs on 'numpy' here.*only on 'tensorflow'"):
         lg.trace(model, batch())
+
+
+def test_a_setting_that_was_changed_is_followed():
+    class Scaled(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.scale = 1.0
+            self.lstm = keras.layers.LSTM(3, return_sequences=True)
+
+        def call(self, inputs):
+            return self.lstm(inputs * self.scale)
+
+    model, x = Scaled(), np.ones((2, 4, 3), "float32")
+    model(x)
+    lg.trace(model, x)
+    model.scale = 0.0
+    (trace,) = lg.trace(model, x)
+    np.testing.assert_allclose(trace.hidden_state, model(x), atol=1e-6)
