@@ -35,6 +35,8 @@ def serve_logdir() -> Iterator[Callable[..., str]]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what the matrix tests found."""
+    """Print what the matrix tests found; with `UPDATE_MATRIX=1`, put it into the docs."""
     for line in TABLE.lines():
         terminalreporter.write_line(line)
+    if os.environ.get("UPDATE_MATRIX"):
+        TABLE.update(Path(__file__).parents[1] / "docs" / "matrix.md")

@@ -18,10 +18,13 @@ BROWSERS = (
 
 
 def absent(sentence: str) -> NoReturn:
-    """End the test: in CI (`CI` is set) as a failure, so that nothing goes untested unseen."""
+    """End the test, or the module that asks: in CI (`CI` is set) as a failure.
+
+    So nothing goes untested unseen.
+    """
     if os.environ.get("CI"):
         pytest.fail(f"{sentence} (CI is set: a missing piece is a failure.)", pytrace=False)
-    pytest.skip(sentence)
+    pytest.skip(sentence, allow_module_level=True)
 
 
 def require_framework(name: str) -> ModuleType:
