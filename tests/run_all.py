@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from helpers.required import find_browser
@@ -28,7 +29,10 @@ class Check:
     command: tuple[str, ...]
     folder: Path = ROOT
     lint: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
 
+
+BACKEND_TESTS = ("pytest", "tests/backends", "--durations=3")
 
 CHECKS = (
     Check("ruff check", ("ruff", "check", "."), lint=True),
@@ -38,6 +42,10 @@ CHECKS = (
     Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
     Check("pytest", ("pytest", "--durations=10")),
     Check("pytest, TensorFlow 1", ("pytest", "tests/tf1", "--durations=5")),
+    # One Keras a process: which one it is must be known before the first import.
+    Check("pytest, Keras on JAX", BACKEND_TESTS, environment={"KERAS_BACKEND": "jax"}),
+    Check("pytest, Keras on torch", BACKEND_TESTS, environment={"KERAS_BACKEND": "torch"}),
+    Check("pytest, tf_keras", BACKEND_TESTS, environment={"TF_USE_LEGACY_KERAS": "1"}),
 )
 
 
@@ -61,7 +69,8 @@ def run(check: Check) -> tuple[str, bool]:
     """Run one check, its output as it comes; a line for the summary and whether it passed."""
     print(f"\n{check.name}: {' '.join(check.command)}", flush=True)
     # The environment's own tools first, node among them, whichever else the machine has.
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, **check.environment, "PATH": path}
     started = time.monotonic()
     program = shutil.which(check.command[0], path=environment["PATH"])
     if program is None:
