@@ -32,7 +32,14 @@ class Check:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-BACKEND_TESTS = ("pytest", "tests/backends", "--durations=3")
+# The cases that are written for any Keras; the first check of pytest runs them on TensorFlow.
+_CASES = "a_layers", "a_logging", "c_layers", "d_traces", "e_traces", "f_masks", "g_numbers"
+BACKEND_TESTS = (
+    "pytest",
+    "tests/backends",
+    *(f"tests/cases/test_{name}.py" for name in _CASES),
+    "--durations=3",
+)
 
 CHECKS = (
     Check("ruff check", ("ruff", "check", "."), lint=True),
@@ -72,7 +79,7 @@ def run(check: Check) -> tuple[str, bool]:
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, **check.environment, "PATH": path}
     started = time.monotonic()
-    program = shutil.which(check.command[0], path=environment["PATH"])
+    program = shutil.which(check.command[0], path=path)
     if program is None:
         return f"FAILED  {check.name}: {check.command[0]} is not installed", False
     status = subprocess.call([program, *check.command[1:]], cwd=check.folder, env=environment)

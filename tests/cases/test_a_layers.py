@@ -1,10 +1,10 @@
 """Cases A: recurrent layers are found in every style of Keras model, each under its own id."""
 
-import keras
 import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
+from helpers.any_keras import array, keras, layers, sequential
 
 
 def ids(model):
@@ -12,13 +12,11 @@ def ids(model):
 
 
 def test_a2_cells_wrapped_in_rnn_stay_apart():
-    cells = keras.layers.LSTMCell(4, name="a"), keras.layers.LSTMCell(4, name="b")
-    model = keras.Sequential(
-        [
-            keras.Input((5, 3)),
-            keras.layers.RNN(cells[0], return_sequences=True),
-            keras.layers.RNN(cells[1]),
-        ]
+    cells = layers.LSTMCell(4, name="a"), layers.LSTMCell(4, name="b")
+    model = sequential(
+        (5, 3),
+        layers.RNN(cells[0], return_sequences=True),
+        layers.RNN(cells[1]),
     )
     first, second = lg.recurrent_layers(model)
     assert first.id != second.id
@@ -31,9 +29,7 @@ def test_a2_cells_wrapped_in_rnn_stay_apart():
 
 
 def test_a4_bidirectional_is_two_directions():
-    model = keras.Sequential(
-        [keras.Input((5, 3)), keras.layers.Bidirectional(keras.layers.LSTM(4))]
-    )
+    model = sequential((5, 3), layers.Bidirectional(layers.LSTM(4)))
     forward, backward = lg.recurrent_layers(model)
     assert (forward.direction, backward.direction) == ("forward", "backward")
     assert (forward.id, backward.id) == ("bidirectional_0/forward", "bidirectional_0/backward")
@@ -51,21 +47,19 @@ def test_a6_model_inside_a_trainer_model():
         def call(self, x):
             return self.net(x)
 
-    net = keras.Sequential(
-        [
-            keras.Input((5, 3)),
-            keras.layers.LSTM(4, return_sequences=True),
-            keras.layers.LSTM(4),
-            keras.layers.Dense(1),
-        ]
+    net = sequential(
+        (5, 3),
+        layers.LSTM(4, return_sequences=True),
+        layers.LSTM(4),
+        layers.Dense(1),
     )
     assert ids(Trainer(net)) == ["net/lstm_0", "net/lstm_1"]
 
 
 def test_a8_shared_layer_is_one_layer_with_numbered_calls():
-    shared = keras.layers.LSTM(4, return_sequences=True)
+    shared = layers.LSTM(4, return_sequences=True)
     inputs = [keras.Input((5, 3)), keras.Input((5, 3))]
-    model = keras.Model(inputs, keras.layers.add([shared(each) for each in inputs]))
+    model = keras.Model(inputs, layers.add([shared(each) for each in inputs]))
     assert ids(model) == ["lstm_0"]
     rng = np.random.default_rng(0)
     batches = [rng.normal(size=(2, 5, 3)).astype("float32") for _ in range(2)]
@@ -73,18 +67,16 @@ def test_a8_shared_layer_is_one_layer_with_numbered_calls():
     assert [(trace.layer.id, trace.call) for trace in traces] == [("lstm_0", 0), ("lstm_0", 1)]
     for trace, batch in zip(traces, batches, strict=True):
         assert trace.gates["forget"].shape == (2, 5, 4)
-        np.testing.assert_allclose(trace.hidden_state, shared(batch), atol=1e-5)
+        np.testing.assert_allclose(trace.hidden_state, array(shared(batch)), atol=1e-5)
 
 
 def test_a13_a_rebuilt_or_cloned_model_has_the_same_ids():
     def build():
-        return keras.Sequential(
-            [
-                keras.Input((5, 3)),
-                keras.layers.LSTM(4, return_sequences=True),
-                keras.layers.Bidirectional(keras.layers.GRU(4, return_sequences=True)),
-                keras.layers.LSTM(2, name="last"),
-            ]
+        return sequential(
+            (5, 3),
+            layers.LSTM(4, return_sequences=True),
+            layers.Bidirectional(layers.GRU(4, return_sequences=True)),
+            layers.LSTM(2, name="last"),
         )
 
     first, second = build(), build()
@@ -97,8 +89,8 @@ def test_a14_layers_in_lists_and_dicts_of_a_subclassed_model():
     class Net(keras.Model):
         def __init__(self):
             super().__init__()
-            self.blocks = [keras.layers.LSTM(4, return_sequences=True) for _ in range(2)]
-            self.heads = {"a": keras.layers.GRU(3)}
+            self.blocks = [layers.LSTM(4, return_sequences=True) for _ in range(2)]
+            self.heads = {"a": layers.GRU(3)}
 
         def call(self, x):
             for block in self.blocks:

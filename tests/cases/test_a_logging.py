@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import keras
 import numpy as np
 
 import lstm_gates_plugin as lg
+from helpers.any_keras import array, keras, sequential
 
 X = np.random.default_rng(0).normal(size=(8, 5, 3)).astype(np.float32)
 
@@ -35,7 +35,7 @@ def test_a6_layers_inside_a_trainer_model_do_not_overwrite_each_other(tmp_path: 
             assert layer.series(row, "mean").steps.tolist() == [0, 1, 2]
         np.testing.assert_array_equal(
             layer.snapshot(kind="weights").arrays["recurrent_kernel/output"],
-            layers[index].cell.recurrent_kernel.numpy()[:, 12:],
+            array(layers[index].cell.recurrent_kernel)[:, 12:],
         )
 
 
@@ -52,7 +52,7 @@ def test_a8_a_shared_layer_has_one_set_of_weights_and_numbered_calls(tmp_path: P
     for call, x in enumerate((X[:2], -X[:2])):
         hidden = layer.snapshot(call=call).arrays["hidden_state"]
         assert hidden.shape == (2, 5, 4)
-        np.testing.assert_allclose(hidden, shared(x).numpy(), atol=1e-3)
+        np.testing.assert_allclose(hidden, array(shared(x)), atol=1e-3)
 
 
 def test_a9_a_generator_without_validation_data_or_probe_is_logged(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a9_a_generator_without_validation_data_or_probe_is_logged(tmp_path: Pat
         while True:
             yield X, X[:, 0, :1]
 
-    model = keras.Sequential([keras.Input((5, 3)), keras.layers.LSTM(4), keras.layers.Dense(1)])
+    model = sequential((5, 3), keras.layers.LSTM(4), keras.layers.Dense(1))
     model.compile("sgd", "mse")
     callback = lg.KerasCallback(tmp_path, update_freq="epoch")
     model.fit(batches(), epochs=3, steps_per_epoch=2, verbose=0, callbacks=[callback])
@@ -72,7 +72,7 @@ def test_a9_a_generator_without_validation_data_or_probe_is_logged(tmp_path: Pat
 def test_a13_two_builds_of_one_script_log_under_the_same_ids(tmp_path: Path) -> None:
     for run in ("run-1", "run-2"):
         layers = [keras.layers.LSTM(4, return_sequences=True), keras.layers.LSTM(2)]
-        model = keras.Sequential([keras.Input((5, 3)), *layers])
+        model = sequential((5, 3), *layers)
         with lg.GateWriter(tmp_path / run) as writer:
             writer.log(model, step=0)
     logged = lg.read(tmp_path)
@@ -81,13 +81,13 @@ def test_a13_two_builds_of_one_script_log_under_the_same_ids(tmp_path: Path) -> 
 
 def test_b5_three_layers_are_three_series_per_gate(tmp_path: Path) -> None:
     layers = [keras.layers.LSTM(4, return_sequences=True) for _ in range(3)]
-    model = keras.Sequential([keras.Input((5, 3)), *layers])
+    model = sequential((5, 3), *layers)
     with lg.GateWriter(tmp_path) as writer:
         writer.log(model, step=0, probe=X[:2])
     run = lg.read(tmp_path)["."]
     assert list(run) == ["lstm_0", "lstm_1", "lstm_2"]
     for index, layer in enumerate(run.values()):
-        kernel = layers[index].cell.kernel.numpy()
+        kernel = array(layers[index].cell.kernel)
         for position, gate in enumerate(("input", "forget", "candidate", "output")):
             expected = kernel[:, 4 * position : 4 * position + 4].mean()
             assert np.isclose(layer.series(f"kernel/{gate}", "mean").values[0], expected)
@@ -95,7 +95,7 @@ def test_b5_three_layers_are_three_series_per_gate(tmp_path: Path) -> None:
 
 
 def test_k6_a_fresh_bias_is_one_spike_for_each_gate(tmp_path: Path) -> None:
-    model = keras.Sequential([keras.Input((5, 3)), keras.layers.LSTM(16)])
+    model = sequential((5, 3), keras.layers.LSTM(16))
     with lg.GateWriter(tmp_path) as writer:
         writer.log(model, step=0)
     series = lg.read(tmp_path)["."]["lstm_0"].statistics("weights")

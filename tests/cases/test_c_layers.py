@@ -1,15 +1,15 @@
 """Cases C: which block is which gate, and what an open gate means."""
 
-import keras
 import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
+from helpers.any_keras import layers
 from helpers.golden import sequence
 
 
 def test_c1_the_forget_block_is_the_one_with_the_bias_of_one():
-    layer = keras.layers.LSTM(5)
+    layer = layers.LSTM(5)
     layer.build((None, None, 2))
     (read,) = lg.recurrent_layers(layer)
     means = {gate: bias.mean() for gate, bias in read.bias.items()}
@@ -18,7 +18,7 @@ def test_c1_the_forget_block_is_the_one_with_the_bias_of_one():
 
 @pytest.mark.parametrize("reset_after", [True, False])
 def test_c6_an_open_update_gate_keeps_the_old_state(reset_after):
-    layer = keras.layers.GRU(1, reset_after=reset_after)
+    layer = layers.GRU(1, reset_after=reset_after)
     layer.build((None, None, 1))
     kernel, recurrent_kernel, bias = layer.get_weights()
     bias[..., 0] = 50.0  # update is the first block

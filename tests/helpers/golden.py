@@ -1,9 +1,11 @@
-"""The golden numbers of the Keras tests: small layers whose gates are known to six digits."""
+"""The golden numbers of the tests of each Keras: small layers whose gates are known exactly."""
 
 import math
+from typing import Any
 
-import keras
 import numpy as np
+
+from helpers.any_keras import layers
 
 #: G1: an LSTM of one unit, input weights 1, recurrent weights 0.5, biases 0, on x = 1, 2, 3.
 G1 = {
@@ -28,18 +30,18 @@ def g1_weights() -> list[np.ndarray]:
     return [np.ones((1, 4)), np.full((1, 4), 0.5), np.zeros(4)]
 
 
-def g1_layer(**arguments: object) -> keras.layers.Layer:
+def g1_layer(**arguments: object) -> Any:
     """A Keras LSTM with the weights of G1."""
-    layer = keras.layers.LSTM(1, **arguments)
+    layer = layers.LSTM(1, **arguments)
     batch = 1 if arguments.get("stateful") else None
     layer.build((batch, 3, 1))
     layer.set_weights(g1_weights() + layer.get_weights()[3:])
     return layer
 
 
-def g3_layer(reset_after: bool) -> keras.layers.Layer:
+def g3_layer(reset_after: bool) -> Any:
     """A Keras GRU with the weights of G3, stored in the order update, reset, candidate."""
-    layer = keras.layers.GRU(1, reset_after=reset_after, return_sequences=True)
+    layer = layers.GRU(1, reset_after=reset_after, return_sequences=True)
     layer.build((None, 2, 1))
     bias = np.array([LN3, 0.0, 1.0])
     if reset_after:
