@@ -27,6 +27,7 @@ class TensorCall:
         time_major: whether sequences have the axis of time first.
         is_timestep: the call of a cell, whose tensors have no axis of time.
         more_inputs: whether the cell was given more than `inputs`.
+        compared: see `RecordedCall`.
     """
 
     index: int
@@ -38,6 +39,7 @@ class TensorCall:
     time_major: bool = False
     is_timestep: bool = False
     more_inputs: bool = False
+    compared: bool = True
 
     def to_numpy(
         self, keras: Keras, cells: Node[Cell], samples: int | None = None
@@ -78,5 +80,6 @@ class TensorCall:
             rows=int(self.tensors["inputs"].shape[1 if self.time_major else 0]),
             group=self.group,
             precision=self.precision,
+            compared=self.compared,
         )
         return levels.replay(cells, whole)

@@ -103,7 +103,6 @@ class Recorder:
         dense, mask = self._backend.padded(first)
         if given.get("mask") is not None:
             mask = keras.flatten(given["mask"])[0]  # one for all inputs
-        ours = keras_cudnn.lacks_gpu(layer)  # then there is nothing to compare with
         self._keep(
             TensorCall(
                 index,
@@ -113,13 +112,14 @@ class Recorder:
                     "inputs": self._backend.snapshot(dense),
                     "mask": mask,
                     "initial_state": started,
-                    "output": None if ours else self._backend.padded(output)[0],
-                    "final_state": None if ours else self._states(keras, ended),
+                    "output": self._backend.padded(output)[0],
+                    "final_state": self._states(keras, ended),
                 },
                 sequences=layer.return_sequences,
                 backward=layer.go_backwards,
                 time_major=getattr(layer, "time_major", False),
                 more_inputs=bool(more) or given.get("constants") is not None,
+                compared=not keras_cudnn.lacks_gpu(layer),
             )
         )
         return result
