@@ -47,7 +47,8 @@ CHECKS = (
     Check("mypy", ("mypy",), lint=True),
     Check("page: eslint, tsc", ("npm", "run", "--silent", "lint"), ROOT / "frontend", lint=True),
     Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
-    Check("pytest", ("pytest", "--durations=10")),
+    # Two processes: half of the time is waiting for TensorBoard and the browser.
+    Check("pytest", ("pytest", "-n", "2", "--dist", "loadfile", "--durations=10")),
     Check("pytest, TensorFlow 1", ("pytest", "tests/tf1", "--durations=5")),
     # One Keras a process: which one it is must be known before the first import.
     Check("pytest, Keras on JAX", BACKEND_TESTS, environment={"KERAS_BACKEND": "jax"}),
