@@ -16,7 +16,7 @@ from lstm_gates_plugin.frameworks.keras_call import TensorCall
 from lstm_gates_plugin.frameworks.keras_family import Keras
 from lstm_gates_plugin.frameworks.keras_layers import Found
 from lstm_gates_plugin.frameworks.keras_recording import Recorder, run_eagerly
-from lstm_gates_plugin.frameworks.keras_state import changing_variables, restored_random_state
+from lstm_gates_plugin.frameworks.keras_state import changing_variables, restored_globals
 
 _JIT = "jit"
 
@@ -68,7 +68,7 @@ class Jax(Backend):
     @contextlib.contextmanager
     def restored(self, keras: Keras) -> Iterator[None]:
         """See `Backend`. JAX has no random state of its own."""
-        with restored_random_state(keras, self.snapshot):
+        with restored_globals(keras, self.snapshot):
             yield
 
     @contextlib.contextmanager

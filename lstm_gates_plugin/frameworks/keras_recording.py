@@ -16,6 +16,11 @@ from lstm_gates_plugin.frameworks.keras_state import changing_variables, restore
 from lstm_gates_plugin.frameworks.levels import leaves
 from lstm_gates_plugin.frameworks.replaced import replaced_attributes
 
+_NOT_NOW = (
+    "while gates are recorded, which is done in inference mode. Take training steps outside of "
+    "record()."
+)
+
 
 class Recorder:
     """Hands on the calls of some layers, in the order in which they are made.
@@ -58,6 +63,10 @@ class Recorder:
                 # Keras 3 has kernels for both directions at once, which call neither layer.
                 fused = [name for name in dir(layer) if name.startswith("_can_attempt_fused")]
                 replace(layer, **dict.fromkeys(fused, lambda *arguments: False))
+            if hasattr(
+                model, "make_train_function"
+            ):  # what both `fit` and `train_on_batch` begin with
+                replace(model, make_train_function=_refuse_training)
             yield
 
     def _either(self, keras: Keras, index: int, found: Found, graph: Any) -> Callable[..., Any]:
@@ -72,10 +81,7 @@ class Recorder:
                 self.skipped = True
                 return call(*args, **kwargs)
             if given.get("training"):
-                raise ValueError(
-                    f"layer {found.id!r} was called with training=True while gates are recorded, "
-                    "which is done in inference mode. Take training steps outside of record()."
-                )
+                raise ValueError(f"layer {found.id!r} was called with training=True {_NOT_NOW}")
             return record(keras, index, found, given, lambda: call(*args, **kwargs))
 
         return either
@@ -171,6 +177,14 @@ class Recorder:
                 self._group = outer
 
         return grouped
+
+
+def _refuse_training(*arguments: Any, **more: Any) -> None:
+    """Takes the place of a method that is called before anything is trained.
+
+    An error later on, in the training step, would leave a model on JAX without its weights.
+    """
+    raise ValueError(f"the model was to be trained {_NOT_NOW}")
 
 
 def _call_with_states(

@@ -15,6 +15,7 @@ from lstm_gates_plugin.frameworks.keras_layers import layers_of_class
 
 # Keras 3 draws from this generator where a random function was given no seed of its own.
 _SEED_GENERATOR = "global_seed_generator"
+_NAME_SCOPES = "name_scope_stack"
 
 
 @contextlib.contextmanager
@@ -34,8 +35,11 @@ def restored_variables(variables: Iterable[Any], snapshot: Callable[[Any], Any])
 
 
 @contextlib.contextmanager
-def restored_random_state(keras: Keras, snapshot: Callable[[Any], Any]) -> Iterator[None]:
-    """Set the random state of Python, NumPy and Keras back at the end."""
+def restored_globals(keras: Keras, snapshot: Callable[[Any], Any]) -> Iterator[None]:
+    """Set back at the end: the random state of Python, NumPy and Keras, and Keras's name scope.
+
+    A layer that fails on entering its name scope leaves it on Keras's stack.
+    """
     python, numpy = random.getstate(), np.random.get_state()
     try:
         if keras.generation == 2:  # it draws from TensorFlow alone
@@ -43,11 +47,13 @@ def restored_random_state(keras: Keras, snapshot: Callable[[Any], Any]) -> Itera
             return
         state = importlib.import_module("keras.src.backend.common.global_state")
         generator = state.get_global_attribute(_SEED_GENERATOR)
+        scopes = list(state.get_global_attribute(_NAME_SCOPES, []))
         with restored_variables([] if generator is None else [generator.state], snapshot):
             try:
                 yield
             finally:
                 state.set_global_attribute(_SEED_GENERATOR, generator)
+                state.set_global_attribute(_NAME_SCOPES, scopes)
     finally:
         random.setstate(python)
         np.random.set_state(numpy)

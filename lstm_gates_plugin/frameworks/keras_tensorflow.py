@@ -16,7 +16,7 @@ from lstm_gates_plugin.frameworks.keras_call import TensorCall
 from lstm_gates_plugin.frameworks.keras_family import Keras
 from lstm_gates_plugin.frameworks.keras_layers import Found
 from lstm_gates_plugin.frameworks.keras_recording import run_eagerly
-from lstm_gates_plugin.frameworks.keras_state import restored_random_state
+from lstm_gates_plugin.frameworks.keras_state import restored_globals
 
 
 class TensorFlow(Backend):
@@ -63,7 +63,7 @@ class TensorFlow(Backend):
     @contextlib.contextmanager
     def restored(self, keras: Keras) -> Iterator[None]:
         """See `Backend`."""
-        with restored_random_state(keras, self.snapshot), self.building():
+        with restored_globals(keras, self.snapshot), self.building():
             yield
 
     @contextlib.contextmanager

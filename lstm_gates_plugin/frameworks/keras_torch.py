@@ -13,7 +13,7 @@ from lstm_gates_plugin.frameworks.keras_call import TensorCall
 from lstm_gates_plugin.frameworks.keras_family import Keras
 from lstm_gates_plugin.frameworks.keras_layers import Found
 from lstm_gates_plugin.frameworks.keras_recording import run_eagerly
-from lstm_gates_plugin.frameworks.keras_state import restored_random_state
+from lstm_gates_plugin.frameworks.keras_state import restored_globals
 
 
 class Torch(Backend):
@@ -45,7 +45,7 @@ class Torch(Backend):
     def restored(self, keras: Keras) -> Iterator[None]:
         """See `Backend`."""
         devices = range(torch.cuda.device_count())
-        with torch.random.fork_rng(devices), restored_random_state(keras, self.snapshot):
+        with torch.random.fork_rng(devices), restored_globals(keras, self.snapshot):
             yield
 
     @contextlib.contextmanager
