@@ -31,6 +31,14 @@ def sequential(shape: tuple[int | None, ...], *parts: Any, batch: int | None = N
     return keras.Sequential([keras.Input(shape, batch_size=batch), *parts])
 
 
+def functional(shape: tuple[int | None, ...], *parts: Any) -> Any:
+    """The same as a functional model, whose last layer may return several tensors."""
+    x = inputs = keras.Input(shape)
+    for part in parts:
+        x = part(x)
+    return keras.Model(inputs, x)
+
+
 def array(value: Any) -> np.ndarray:
     """A tensor or variable as an array."""
     if IS_TF_KERAS:
