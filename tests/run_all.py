@@ -34,6 +34,12 @@ class Check:
 
 # The cases that are written for any Keras; the first check of pytest runs them on TensorFlow.
 _CASES = "a_layers", "a_logging", "c_layers", "d_traces", "e_traces", "f_masks", "g_numbers"
+# In the order of the folders: by default the longest test, alone in its file, would be the last.
+BOTH_CORES = (
+    *("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
+    "--durations=10",
+)
+
 BACKEND_TESTS = (
     "pytest",
     "tests/backends",
@@ -48,7 +54,7 @@ CHECKS = (
     Check("page: eslint, tsc", ("npm", "run", "--silent", "lint"), ROOT / "frontend", lint=True),
     Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
     # Two processes: half of the time is waiting for TensorBoard and the browser.
-    Check("pytest", ("pytest", "-n", "2", "--dist", "loadfile", "--durations=10")),
+    Check("pytest", BOTH_CORES),
     Check("pytest, TensorFlow 1", ("pytest", "tests/tf1", "--durations=5")),
     # One Keras a process: which one it is must be known before the first import.
     Check("pytest, Keras on JAX", BACKEND_TESTS, environment={"KERAS_BACKEND": "jax"}),
