@@ -62,7 +62,10 @@ def restored_globals(keras: Keras, snapshot: Callable[[Any], Any]) -> Iterator[N
 def changing_variables(model: Any) -> list[Any]:
     """The variables of a model that may change in inference mode: statistics, states, seeds."""
     keras = keras_of(model)
-    weights = [variable for variable in model.variables if not variable.trainable]
+    try:
+        weights = [variable for variable in model.variables if not variable.trainable]
+    except ValueError:  # Keras 2 does not say before the model is built
+        weights = []
     layers = layers_of_class(model, keras.layers.RNN)
     states = [layer.states for layer in layers if layer.stateful and layer.states is not None]
     known = {id(variable) for variable in weights}
