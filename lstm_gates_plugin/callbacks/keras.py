@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lstm_gates_plugin import format
 from lstm_gates_plugin.callbacks import shared
 from lstm_gates_plugin.callbacks.hooks import Hooks
-from lstm_gates_plugin.frameworks.keras import build
+from lstm_gates_plugin.frameworks.keras import build, updates
 from lstm_gates_plugin.writing.arguments import checked_options
 from lstm_gates_plugin.writing.notices import Notices
 from lstm_gates_plugin.writing.probe import Probe
@@ -145,8 +145,8 @@ class KerasCallback(Hooks):
 
     def _updates(self) -> int:
         """Optimizer updates; batches where the user's own `train_step` has no optimizer."""
-        optimizer = getattr(self.model, "optimizer", None)
-        return self._batches if optimizer is None else int(optimizer.iterations)
+        count = updates(self.model)
+        return self._batches if count is None else count
 
     def _remember_loss(self, logs: dict[str, Any] | None) -> None:
         """Keras gives the mean of the epoch so far."""

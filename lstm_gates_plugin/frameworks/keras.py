@@ -49,6 +49,12 @@ def build(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         model(*args, **kwargs)
 
 
+def updates(model: Any) -> int | None:
+    """The number of updates that a model's optimizer has made; `None` if it has no optimizer."""
+    optimizer = getattr(model, "optimizer", None)
+    return None if optimizer is None else int(keras_of(model).array(optimizer.iterations))
+
+
 def observe(
     model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
 ) -> Observation:

@@ -78,7 +78,8 @@ class Keras:
         """A tensor's or variable's present value as an array that is not shared."""
         if self.generation == 2:
             return np.array(self.module.backend.get_value(value))
-        value = getattr(value, "value", value)  # of a variable
+        if isinstance(value, self.module.Variable):
+            value = value.value
         if self.backend == "tensorflow":  # whose variables NumPy warns of
             return np.array(value.numpy() if hasattr(value, "numpy") else value)
         return np.array(self.module.ops.convert_to_numpy(value))

@@ -89,10 +89,10 @@ class Jax(Backend):
         # Whatever goes wrong: if it is the user's own error, uncompiled it shows best.
         with contextlib.suppress(Exception):
             return self._run_compiled(model, found, key, args, kwargs)
-        calls, outputs, skipped = run_eagerly(self, model, found, args, kwargs)
-        if skipped:  # inside a function that the user compiled
+        calls, outputs = run_eagerly(self, model, found, args, kwargs)
+        if _count(calls) < len(found):
             with self.inline():
-                calls, outputs, _ = run_eagerly(self, model, found, args, kwargs)
+                return run_eagerly(self, model, found, args, kwargs)
         return calls, outputs
 
     def _run_compiled(
@@ -150,7 +150,18 @@ class Jax(Backend):
             return keras.tree.flatten(outputs), [each.tensors for each in calls]
 
         function = jax.jit(call).lower(*example).compile()
+        if _count(calls) < len(found):  # not run, or inside a function that the user has compiled
+            args, kwargs = structure
+            with self.inline():
+                uncompiled, _ = run_eagerly(self, model, found, args, kwargs)
+            if _count(uncompiled) > _count(calls):
+                raise NotRecordableError("A layer runs inside a function that is compiled.")
         return _Compiled(function, calls, structures[0])
+
+
+def _count(calls: Sequence[TensorCall]) -> int:
+    """Of how many layers there are calls."""
+    return len({call.index for call in calls})
 
 
 class _Scope(keras.StatelessScope):

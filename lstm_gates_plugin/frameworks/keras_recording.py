@@ -28,13 +28,9 @@ class Recorder:
     Args:
         backend: what Keras runs on.
         keep: is given each call right after it was made.
-
-    Attributes:
-        skipped: whether a layer was called on what has no value, so that it was not recorded.
     """
 
     def __init__(self, backend: Backend, keep: Callable[[TensorCall], None]) -> None:
-        self.skipped = False
         self._backend = backend
         self._keep = keep
         self._groups = 0
@@ -63,9 +59,7 @@ class Recorder:
                 # Keras 3 has kernels for both directions at once, which call neither layer.
                 fused = [name for name in dir(layer) if name.startswith("_can_attempt_fused")]
                 replace(layer, **dict.fromkeys(fused, lambda *arguments: False))
-            if hasattr(
-                model, "make_train_function"
-            ):  # what both `fit` and `train_on_batch` begin with
+            if hasattr(model, "make_train_function"):
                 replace(model, make_train_function=_refuse_training)
             yield
 
@@ -78,7 +72,6 @@ class Recorder:
         def either(*args: Any, **kwargs: Any) -> Any:
             given = parameters.bind(*args, **kwargs).arguments
             if not self._backend.is_computed(keras.flatten(next(iter(given.values())))[0], graph):
-                self.skipped = True
                 return call(*args, **kwargs)
             if given.get("training"):
                 raise ValueError(f"layer {found.id!r} was called with training=True {_NOT_NOW}")
@@ -212,15 +205,15 @@ def run_eagerly(
     found: Sequence[Found],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-) -> tuple[list[TensorCall], Any, bool]:
+) -> tuple[list[TensorCall], Any]:
     """Call a model with recording, not compiled; its variables are as before afterwards.
 
     Returns:
-        The calls that were recorded, the model's outputs, and whether calls had to be skipped.
+        The calls that were recorded, and the model's outputs.
     """
     calls: list[TensorCall] = []
     recorder = Recorder(backend, calls.append)
     restored = restored_variables(changing_variables(model), backend.snapshot)
     with restored, recorder.recording(model, found):
         outputs = model(*args, **kwargs)
-    return calls, outputs, recorder.skipped
+    return calls, outputs

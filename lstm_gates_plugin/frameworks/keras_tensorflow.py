@@ -13,7 +13,7 @@ from tensorflow.python.eager import context
 from lstm_gates_plugin.frameworks import keras_compiled
 from lstm_gates_plugin.frameworks.keras_backend import Backend, NotRecordableError
 from lstm_gates_plugin.frameworks.keras_call import TensorCall
-from lstm_gates_plugin.frameworks.keras_family import Keras
+from lstm_gates_plugin.frameworks.keras_family import Keras, keras_of
 from lstm_gates_plugin.frameworks.keras_layers import Found
 from lstm_gates_plugin.frameworks.keras_recording import run_eagerly
 from lstm_gates_plugin.frameworks.keras_state import restored_globals
@@ -104,6 +104,17 @@ class TensorFlow(Backend):
         # Whatever goes wrong: if it is the user's own error, eagerly it shows best.
         with contextlib.suppress(Exception):
             return keras_compiled.run(self, model, found, key, args, kwargs)
-        with self.inline():
-            calls, outputs, _ = run_eagerly(self, model, found, args, kwargs)
-        return calls, outputs
+        try:
+            with self.inline():
+                return run_eagerly(self, model, found, args, kwargs)
+        except Exception as error:
+            if _has_ragged((args, kwargs)) and keras_of(model).generation > 2:
+                raise ValueError(
+                    "the model was given a ragged tensor, and the recurrent layers of Keras 3 take "
+                    "none. Pad it with to_tensor(), and mask what is padding."
+                ) from error
+            raise
+
+
+def _has_ragged(structure: Any) -> bool:
+    return any(isinstance(leaf, tf.RaggedTensor) for leaf in tf.nest.flatten(structure))

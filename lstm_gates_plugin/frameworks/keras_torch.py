@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import keras
 import torch
 
 from lstm_gates_plugin.frameworks.keras_backend import Backend
@@ -33,7 +34,7 @@ class Torch(Backend):
 
     def snapshot(self, value: Any) -> Any:
         """See `Backend`. Keras writes variables in place."""
-        tensor = getattr(value, "value", value)
+        tensor = value.value if isinstance(value, keras.Variable) else value
         return tensor.detach().clone() if isinstance(tensor, torch.Tensor) else tensor
 
     def precision(self, dtype: str) -> str:
@@ -67,7 +68,7 @@ class Torch(Backend):
         buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
         try:
             with torch.no_grad(), self.inline():
-                calls, outputs, _ = run_eagerly(self, model, found, args, kwargs)
+                calls, outputs = run_eagerly(self, model, found, args, kwargs)
         finally:
             for module, training in modes:
                 module.training = training
