@@ -33,7 +33,7 @@ def recurrent_layers(model: Any, **source: Any) -> list[RecurrentLayer]:
     under their own names.
 
     Args:
-        model: a Keras 3 model or layer, or a TF1 cell such as `MultiRNNCell`.
+        model: a Keras model or layer, or a TF1 cell such as `MultiRNNCell`.
         **source: of a TF1 cell, `session=` with its variables (by default the default session),
             and `backward_cell=`, the second cell of a `bidirectional_dynamic_rnn`.
 
@@ -63,7 +63,7 @@ def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
     `frameworks.tf1_arguments.Call` describes these arguments.
 
     Args:
-        model: a Keras 3 model or layer, or a TF1 cell.
+        model: a Keras model or layer, or a TF1 cell.
         *args: what the model is called with, as arrays or tensors.
         **kwargs: the same, by name.
 
@@ -93,7 +93,7 @@ def observe(
     A layer that did not run is named in a warning, and the others go on.
 
     Args:
-        model: a Keras 3 model or layer.
+        model: a Keras model or layer.
         args: what the model is called with.
         kwargs: the same, by name.
         samples: how many rows to trace at most; the model runs on all. `None` traces all.
@@ -141,7 +141,7 @@ def record(model: Any) -> Iterator[Recording]:
         traces = recording.traces()
 
     Args:
-        model: a Keras 3 model or layer.
+        model: a Keras model or layer.
 
     Yields:
         The recording, whose `traces()` can be asked for inside and after the block.
@@ -168,6 +168,6 @@ def _adapter(model: Any) -> ModuleType:
             if place in _ADAPTERS:
                 return importlib.import_module(_ADAPTERS[place])
     raise TypeError(
-        f"a model must be a Keras 3 model or layer or a TF1 cell, and an object of type "
+        f"a model must be a Keras or tf_keras model or layer, or a TF1 cell, and an object of type "
         f"{type(model).__module__}.{type(model).__qualname__} was given."
     )

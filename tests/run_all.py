@@ -33,7 +33,7 @@ class Check:
 
 
 # The cases that are written for any Keras; the first check of pytest runs them on TensorFlow.
-_CASES = "a_layers", "a_logging", "c_layers", "d_traces", "e_traces", "f_masks", "g_numbers"
+_CASES = "a_layers", "c_layers", "d_traces", "e_traces", "f_masks", "g_numbers"
 # In the order of the folders: by default the longest test, alone in its file, would be the last.
 BOTH_CORES = (
     *("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
