@@ -28,6 +28,7 @@ equal, the second gets `#2`.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
@@ -137,8 +138,16 @@ def _walk(model: Any) -> list[Found]:
 
 
 def _is_recurrent(keras: Keras, layer: Any) -> bool:
-    """Whether it is a recurrent layer or a cell, which Keras tells by its `state_size`."""
-    return isinstance(layer, keras.layers.RNN) or hasattr(layer, "state_size")
+    """Whether it is a recurrent layer, or a cell, which has a `state_size` and is given states.
+
+    Another layer may have a `state_size` for reasons of its own, and recurrent layers inside.
+    """
+    if isinstance(layer, keras.layers.RNN):
+        return True
+    if not hasattr(layer, "state_size"):
+        return False
+    more = list(inspect.signature(layer.call).parameters.values())[1:2]
+    return bool(more) and more[0].default is inspect.Parameter.empty
 
 
 def layers_of_class(model: Any, cls: type) -> list[Any]:

@@ -135,7 +135,10 @@ class Recorder:
         inputs, states, *_ = given.values()
         first, *more = keras.flatten(inputs)
         initial = self._states(keras, states)
-        output, new = call()
+        result = call()
+        if not isinstance(result, (list, tuple)) or len(result) != 2:
+            return result  # a layer that only looks like a cell
+        output, new = result
         self._keep(
             TensorCall(
                 index,
@@ -152,7 +155,7 @@ class Recorder:
                 more_inputs=bool(more),
             )
         )
-        return output, new
+        return result
 
     def _states(self, keras: Keras, states: Any) -> list[Any] | None:
         if states is None:

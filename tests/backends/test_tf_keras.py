@@ -1,5 +1,6 @@
 """Keras 2: what only tf_keras has, and its own definitions of what both have."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import tensorflow as tf
 import lstm_gates_plugin as lg
 from helpers.any_keras import keras, layers, sequential
 from helpers.golden import G1, g1_weights, sequence
+from helpers.required import require_framework
 from lstm_gates_plugin.cells.activations import ACTIVATIONS
 
 v1 = tf.compat.v1.keras.layers
@@ -190,8 +192,8 @@ def test_states_that_another_layer_hands_on() -> None:
     np.testing.assert_allclose(decoder.hidden_state, model([X, -X]), atol=1e-5)
 
 
-def test_both_kerases_in_one_process() -> None:
-    modern = pytest.importorskip("keras")
+def test_both_kerases_in_one_process(tmp_path: Path) -> None:
+    modern = require_framework("keras")
     new = modern.layers.LSTM(1, return_sequences=True)
     new.build((None, 3, 1))
     old = layers.LSTM(1, return_sequences=True)
@@ -201,3 +203,9 @@ def test_both_kerases_in_one_process() -> None:
         (trace,) = lg.trace(layer, sequence(1, 2, 3))
         assert trace.layer.options["framework"] == framework
         np.testing.assert_allclose(trace.hidden_state.ravel(), G1["hidden_state"], atol=1e-5)
+    callback = lg.KerasCallback(tmp_path, X[:2], "epoch")
+    for module in (modern, keras):
+        model = module.Sequential([module.layers.LSTM(2, name=module.__name__)])
+        model.compile("sgd", "mse")
+        model.fit(X, X[:, 0, :2], verbose=0, callbacks=[callback])
+    assert list(lg.read(tmp_path)["."]) == ["keras", "tf_keras"]

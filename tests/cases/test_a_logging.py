@@ -79,6 +79,27 @@ def test_a13_two_builds_of_one_script_log_under_the_same_ids(tmp_path: Path) -> 
     assert list(logged["run-1"]) == list(logged["run-2"]) == ["lstm_0", "lstm_1"]
 
 
+def test_b4_an_id_that_is_the_start_of_another_hides_nothing(tmp_path: Path) -> None:
+    class Net(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = keras.layers.LSTM(3, return_sequences=True, name="enc")
+            inner = keras.layers.LSTM(4, return_sequences=True, name="words")
+            self.second = keras.Sequential([inner], name="enc")
+
+        def call(self, inputs: Any) -> Any:
+            return self.second(self.first(inputs))
+
+    model = Net()
+    model(X)
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log(model, step=0, probe=X[:2])
+    run = lg.read(tmp_path)["."]
+    assert list(run) == ["enc", "enc/words"]
+    assert run["enc"].snapshot().arrays["hidden_state"].shape[-1] == 3
+    assert run["enc/words"].snapshot().arrays["hidden_state"].shape[-1] == 4
+
+
 def test_b5_three_layers_are_three_series_per_gate(tmp_path: Path) -> None:
     layers = [keras.layers.LSTM(4, return_sequences=True) for _ in range(3)]
     model = sequential((5, 3), *layers)

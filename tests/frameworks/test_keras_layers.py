@@ -234,6 +234,21 @@ def test_a_stack_of_one_cell_is_that_cell():
     assert (layer.id, layer.cell) == ("rnn_0", "lstm")
 
 
+def test_a_layer_with_a_state_size_is_not_always_a_cell():
+    class Block(layers.Layer):
+        state_size = 3
+
+        def __init__(self):
+            super().__init__()
+            self.rnn = layers.LSTM(4)
+
+        def call(self, x):
+            return self.rnn(x)
+
+    (read,) = lg.recurrent_layers(subclass(block=Block()))
+    assert (read.id, read.cell) == ("block/rnn", "lstm")
+
+
 def test_a_subclassed_cell_with_its_own_equations_is_unknown():
     class Leaky(layers.LSTMCell):
         def call(self, inputs, states, training=False):
