@@ -19,10 +19,10 @@ from lstm_gates_plugin.layer import RecurrentLayer
 
 # By the module or package in which a type is defined, the module that opens its objects.
 _ADAPTERS = {
-    "keras": "lstm_gates_plugin.frameworks.keras",
-    "tf_keras": "lstm_gates_plugin.frameworks.keras",
-    "tf_keras.src.layers.rnn.legacy_cell_wrappers": "lstm_gates_plugin.frameworks.tf1",
-    "tf_keras.src.layers.rnn.legacy_cells": "lstm_gates_plugin.frameworks.tf1",
+    "keras": "lstm_gates_plugin.frameworks.keras.adapter",
+    "tf_keras": "lstm_gates_plugin.frameworks.keras.adapter",
+    "tf_keras.src.layers.rnn.legacy_cell_wrappers": "lstm_gates_plugin.frameworks.tf1.adapter",
+    "tf_keras.src.layers.rnn.legacy_cells": "lstm_gates_plugin.frameworks.tf1.adapter",
 }
 
 
@@ -60,7 +60,7 @@ def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
         lg.trace(cell, inputs=embedded, feed_dict={tokens: ...}, session=session,
                  outputs=outputs, state=state)
 
-    `frameworks.tf1_arguments.Call` describes these arguments.
+    `frameworks.tf1.arguments.Call` describes these arguments.
 
     Args:
         model: a Keras model or layer, or a TF1 cell.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lstm_gates_plugin.frameworks.keras_family import keras_of
+from lstm_gates_plugin.frameworks.keras.family import keras_of
 
 
 def _ignored(self: Hooks, *arguments: Any, **logs: Any) -> None:

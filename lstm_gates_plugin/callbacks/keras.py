@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lstm_gates_plugin import format
 from lstm_gates_plugin.callbacks import shared
 from lstm_gates_plugin.callbacks.hooks import Hooks
-from lstm_gates_plugin.frameworks.keras import build, updates
+from lstm_gates_plugin.frameworks.keras.adapter import build, updates
 from lstm_gates_plugin.writing.arguments import checked_options
 from lstm_gates_plugin.writing.notices import Notices
 from lstm_gates_plugin.writing.probe import Probe

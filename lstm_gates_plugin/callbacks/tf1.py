@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from lstm_gates_plugin import format
 from lstm_gates_plugin.callbacks import shared
-from lstm_gates_plugin.frameworks import tf1_session
+from lstm_gates_plugin.frameworks.tf1 import session as tf1_session
 from lstm_gates_plugin.writing.arguments import checked_options
 from lstm_gates_plugin.writing.notices import Notices
 from lstm_gates_plugin.writing.probe import Probe

@@ -1,1 +1,1 @@
-"""One module for each framework: find its recurrent layers, record what goes into them."""
+"""One folder for each framework: find its recurrent layers, record what goes into them."""

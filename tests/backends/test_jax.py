@@ -11,7 +11,8 @@ import pytest
 
 import lstm_gates_plugin as lg
 from helpers.any_keras import array, keras, layers, sequential
-from lstm_gates_plugin.frameworks import kept, keras_jax
+from lstm_gates_plugin.frameworks import kept
+from lstm_gates_plugin.frameworks.keras import jax as keras_jax
 
 X = np.random.default_rng(0).normal(size=(2, 5, 3)).astype("float32")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
-from lstm_gates_plugin.frameworks import keras_layers
+from lstm_gates_plugin.frameworks.keras import layers as keras_layers
 
 layers = keras.layers
 

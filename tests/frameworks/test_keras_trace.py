@@ -13,7 +13,8 @@ import lstm_gates_plugin as lg
 from helpers.golden import g1_layer, sequence
 from lstm_gates_plugin import capture
 from lstm_gates_plugin.cells import forward
-from lstm_gates_plugin.frameworks import kept, keras_compiled
+from lstm_gates_plugin.frameworks import kept
+from lstm_gates_plugin.frameworks.keras import compiled as keras_compiled
 
 layers = keras.layers
 RNG = np.random.default_rng(0)

@@ -15,11 +15,11 @@ import numpy as np
 import tensorflow as tf
 
 from lstm_gates_plugin.frameworks.kept import Kept
-from lstm_gates_plugin.frameworks.keras_backend import Backend, NotRecordableError
-from lstm_gates_plugin.frameworks.keras_call import TensorCall
-from lstm_gates_plugin.frameworks.keras_layers import Found
-from lstm_gates_plugin.frameworks.keras_recording import Recorder
-from lstm_gates_plugin.frameworks.keras_state import restored_variables
+from lstm_gates_plugin.frameworks.keras.backend import Backend, NotRecordableError
+from lstm_gates_plugin.frameworks.keras.call import TensorCall
+from lstm_gates_plugin.frameworks.keras.layers import Found
+from lstm_gates_plugin.frameworks.keras.recording import Recorder
+from lstm_gates_plugin.frameworks.keras.state import restored_variables
 
 # How the names of the operations begin that write to a variable.
 _WRITING = (

@@ -9,21 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from lstm_gates_plugin.frameworks import keras_layers, levels
-from lstm_gates_plugin.frameworks.keras_backend import Backend
-from lstm_gates_plugin.frameworks.keras_call import TensorCall
-from lstm_gates_plugin.frameworks.keras_family import Keras, keras_of
-from lstm_gates_plugin.frameworks.keras_recording import Recorder
-from lstm_gates_plugin.frameworks.keras_state import changing_variables, restored_variables
+from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.keras import layers as keras_layers
+from lstm_gates_plugin.frameworks.keras.backend import Backend
+from lstm_gates_plugin.frameworks.keras.call import TensorCall
+from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
+from lstm_gates_plugin.frameworks.keras.recording import Recorder
+from lstm_gates_plugin.frameworks.keras.state import changing_variables, restored_variables
 from lstm_gates_plugin.frameworks.levels import Cell, Node
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.layer import RecurrentLayer
 
 # By backend of Keras, the class that records on it. Its module imports the backend's framework.
 _BACKENDS = {
-    "tensorflow": ("keras_tensorflow", "TensorFlow"),
-    "jax": ("keras_jax", "Jax"),
-    "torch": ("keras_torch", "Torch"),
+    "tensorflow": ("tensorflow", "TensorFlow"),
+    "jax": ("jax", "Jax"),
+    "torch": ("torch", "Torch"),
 }
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import keras
 import torch
 
-from lstm_gates_plugin.frameworks.keras_backend import Backend
-from lstm_gates_plugin.frameworks.keras_call import TensorCall
-from lstm_gates_plugin.frameworks.keras_family import Keras
-from lstm_gates_plugin.frameworks.keras_layers import Found
-from lstm_gates_plugin.frameworks.keras_recording import run_eagerly
-from lstm_gates_plugin.frameworks.keras_state import restored_globals
+from lstm_gates_plugin.frameworks.keras.backend import Backend
+from lstm_gates_plugin.frameworks.keras.call import TensorCall
+from lstm_gates_plugin.frameworks.keras.family import Keras
+from lstm_gates_plugin.frameworks.keras.layers import Found
+from lstm_gates_plugin.frameworks.keras.recording import run_eagerly
+from lstm_gates_plugin.frameworks.keras.state import restored_globals
 
 
 class Torch(Backend):

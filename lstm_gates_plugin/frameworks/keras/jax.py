@@ -11,12 +11,12 @@ import jax
 import keras
 
 from lstm_gates_plugin.frameworks.kept import Kept
-from lstm_gates_plugin.frameworks.keras_backend import Backend, NotRecordableError
-from lstm_gates_plugin.frameworks.keras_call import TensorCall
-from lstm_gates_plugin.frameworks.keras_family import Keras
-from lstm_gates_plugin.frameworks.keras_layers import Found
-from lstm_gates_plugin.frameworks.keras_recording import Recorder, run_eagerly
-from lstm_gates_plugin.frameworks.keras_state import changing_variables, restored_globals
+from lstm_gates_plugin.frameworks.keras.backend import Backend, NotRecordableError
+from lstm_gates_plugin.frameworks.keras.call import TensorCall
+from lstm_gates_plugin.frameworks.keras.family import Keras
+from lstm_gates_plugin.frameworks.keras.layers import Found
+from lstm_gates_plugin.frameworks.keras.recording import Recorder, run_eagerly
+from lstm_gates_plugin.frameworks.keras.state import changing_variables, restored_globals
 
 _JIT = "jit"
 

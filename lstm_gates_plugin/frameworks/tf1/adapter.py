@@ -14,10 +14,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from lstm_gates_plugin.frameworks import levels, tf1_arguments, tf1_cells, tf1_session
+from lstm_gates_plugin.frameworks import levels
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
-from lstm_gates_plugin.frameworks.tf1_arguments import Call
-from lstm_gates_plugin.frameworks.tf1_cells import Found, GraphCell
+from lstm_gates_plugin.frameworks.tf1 import arguments as tf1_arguments
+from lstm_gates_plugin.frameworks.tf1 import cells as tf1_cells
+from lstm_gates_plugin.frameworks.tf1 import session as tf1_session
+from lstm_gates_plugin.frameworks.tf1.arguments import Call
+from lstm_gates_plugin.frameworks.tf1.cells import Found, GraphCell
 from lstm_gates_plugin.layer import RecurrentLayer
 
 

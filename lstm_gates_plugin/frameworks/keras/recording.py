@@ -7,12 +7,13 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lstm_gates_plugin.frameworks import keras_cells, keras_cudnn
-from lstm_gates_plugin.frameworks.keras_backend import Backend
-from lstm_gates_plugin.frameworks.keras_call import TensorCall
-from lstm_gates_plugin.frameworks.keras_family import Keras, keras_of
-from lstm_gates_plugin.frameworks.keras_layers import Found, layers_of_class
-from lstm_gates_plugin.frameworks.keras_state import changing_variables, restored_variables
+from lstm_gates_plugin.frameworks.keras import cells as keras_cells
+from lstm_gates_plugin.frameworks.keras import cudnn as keras_cudnn
+from lstm_gates_plugin.frameworks.keras.backend import Backend
+from lstm_gates_plugin.frameworks.keras.call import TensorCall
+from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
+from lstm_gates_plugin.frameworks.keras.layers import Found, layers_of_class
+from lstm_gates_plugin.frameworks.keras.state import changing_variables, restored_variables
 from lstm_gates_plugin.frameworks.levels import leaves
 from lstm_gates_plugin.frameworks.replaced import replaced_attributes
 

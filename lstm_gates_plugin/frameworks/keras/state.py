@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lstm_gates_plugin.frameworks.keras_family import Keras, keras_of
-from lstm_gates_plugin.frameworks.keras_layers import layers_of_class
+from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
+from lstm_gates_plugin.frameworks.keras.layers import layers_of_class
 
 # Keras 3 draws from this generator where a random function was given no seed of its own.
 _SEED_GENERATOR = "global_seed_generator"

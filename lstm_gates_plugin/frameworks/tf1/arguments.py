@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lstm_gates_plugin.frameworks import levels, tf1_session, tf1_states
-from lstm_gates_plugin.frameworks.tf1_cells import GraphCell
+from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.tf1 import session as tf1_session
+from lstm_gates_plugin.frameworks.tf1 import states as tf1_states
+from lstm_gates_plugin.frameworks.tf1.cells import GraphCell
 from lstm_gates_plugin.fused import Array
 
 

@@ -17,7 +17,9 @@ import tensorflow as tf
 from tf_keras.src.layers.rnn import legacy_cell_wrappers as wrappers
 from tf_keras.src.layers.rnn import legacy_cells as cells
 
-from lstm_gates_plugin.frameworks import levels, tf1_functions, tf1_session
+from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.tf1 import functions as tf1_functions
+from lstm_gates_plugin.frameworks.tf1 import session as tf1_session
 from lstm_gates_plugin.fused import Array, frozen, to_array
 from lstm_gates_plugin.layer import Direction, RecurrentLayer
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lstm_gates_plugin import cells
-from lstm_gates_plugin.frameworks.keras_family import Keras
+from lstm_gates_plugin.frameworks.keras.family import Keras
 from lstm_gates_plugin.layer import RecurrentLayer
 
 

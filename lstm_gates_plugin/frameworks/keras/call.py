@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lstm_gates_plugin.frameworks import levels
-from lstm_gates_plugin.frameworks.keras_family import Keras
+from lstm_gates_plugin.frameworks.keras.family import Keras
 from lstm_gates_plugin.frameworks.levels import Cell, Node
 from lstm_gates_plugin.frameworks.recorded import RecordedCall
 from lstm_gates_plugin.fused import Array

@@ -13,8 +13,8 @@ import numpy as np
 
 from lstm_gates_plugin.cells.activations import ACTIVATIONS
 from lstm_gates_plugin.frameworks import levels
-from lstm_gates_plugin.frameworks.keras_family import Keras
-from lstm_gates_plugin.frameworks.keras_paths import attribute_keys, children, direction
+from lstm_gates_plugin.frameworks.keras.family import Keras
+from lstm_gates_plugin.frameworks.keras.paths import attribute_keys, children, direction
 from lstm_gates_plugin.frameworks.levels import Cell, Leaf, Node, Residual, Stack
 from lstm_gates_plugin.frameworks.stepped import Step
 from lstm_gates_plugin.fused import Array, frozen, to_array

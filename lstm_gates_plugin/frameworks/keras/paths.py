@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lstm_gates_plugin.frameworks.keras_family import keras_of
+from lstm_gates_plugin.frameworks.keras.family import keras_of
 from lstm_gates_plugin.layer import Direction
 
 # Where Keras itself keeps sub-layers and weights, beside the attributes that the user set. On torch

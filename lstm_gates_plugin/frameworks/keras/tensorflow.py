@@ -10,13 +10,13 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager import context
 
-from lstm_gates_plugin.frameworks import keras_compiled
-from lstm_gates_plugin.frameworks.keras_backend import Backend, NotRecordableError
-from lstm_gates_plugin.frameworks.keras_call import TensorCall
-from lstm_gates_plugin.frameworks.keras_family import Keras, keras_of
-from lstm_gates_plugin.frameworks.keras_layers import Found
-from lstm_gates_plugin.frameworks.keras_recording import run_eagerly
-from lstm_gates_plugin.frameworks.keras_state import restored_globals
+from lstm_gates_plugin.frameworks.keras import compiled as keras_compiled
+from lstm_gates_plugin.frameworks.keras.backend import Backend, NotRecordableError
+from lstm_gates_plugin.frameworks.keras.call import TensorCall
+from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
+from lstm_gates_plugin.frameworks.keras.layers import Found
+from lstm_gates_plugin.frameworks.keras.recording import run_eagerly
+from lstm_gates_plugin.frameworks.keras.state import restored_globals
 
 
 class TensorFlow(Backend):

@@ -34,10 +34,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from lstm_gates_plugin.frameworks import keras_cells
-from lstm_gates_plugin.frameworks.keras_cells import Place
-from lstm_gates_plugin.frameworks.keras_family import Keras, keras_of
-from lstm_gates_plugin.frameworks.keras_paths import children, component
+from lstm_gates_plugin.frameworks.keras import cells as keras_cells
+from lstm_gates_plugin.frameworks.keras.cells import Place
+from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
+from lstm_gates_plugin.frameworks.keras.paths import children, component
 from lstm_gates_plugin.frameworks.levels import Cell, Node, leaves
 
 

@@ -7,11 +7,11 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lstm_gates_plugin.frameworks.keras_family import Keras
+from lstm_gates_plugin.frameworks.keras.family import Keras
 
 if TYPE_CHECKING:
-    from lstm_gates_plugin.frameworks.keras_call import TensorCall
-    from lstm_gates_plugin.frameworks.keras_layers import Found
+    from lstm_gates_plugin.frameworks.keras.call import TensorCall
+    from lstm_gates_plugin.frameworks.keras.layers import Found
 
 
 class NotRecordableError(Exception):

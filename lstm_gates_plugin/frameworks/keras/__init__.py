@@ -1,0 +1,1 @@
+"""Keras 3 on TensorFlow, JAX and torch, and tf_keras: find the layers, record what goes in."""

@@ -1,0 +1,1 @@
+"""TensorFlow 1: cells in graphs and sessions."""
