@@ -19,7 +19,9 @@ from lstm_gates_plugin.layer import RecurrentLayer
 
 # By the module or package in which a type is defined, the module that opens its objects.
 _ADAPTERS = {
+    "flax": "lstm_gates_plugin.frameworks.flax.adapter",
     "keras": "lstm_gates_plugin.frameworks.keras.adapter",
+    "torch": "lstm_gates_plugin.frameworks.torch.adapter",
     "tf_keras": "lstm_gates_plugin.frameworks.keras.adapter",
     "tf_keras.src.layers.rnn.legacy_cell_wrappers": "lstm_gates_plugin.frameworks.tf1.adapter",
     "tf_keras.src.layers.rnn.legacy_cells": "lstm_gates_plugin.frameworks.tf1.adapter",
@@ -33,7 +35,8 @@ def recurrent_layers(model: Any, **source: Any) -> list[RecurrentLayer]:
     under their own names.
 
     Args:
-        model: a Keras model or layer, or a TF1 cell such as `MultiRNNCell`.
+        model: a Keras model or layer, a TF1 cell such as `MultiRNNCell`, a PyTorch module, a Flax
+            nnx module, or a Flax linen module with its variables: `(module, variables)`.
         **source: of a TF1 cell, `session=` with its variables (by default the default session),
             and `backward_cell=`, the second cell of a `bidirectional_dynamic_rnn`.
 
@@ -63,7 +66,7 @@ def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
     `frameworks.tf1.arguments.Call` describes these arguments.
 
     Args:
-        model: a Keras model or layer, or a TF1 cell.
+        model: as for `recurrent_layers`.
         *args: what the model is called with, as arrays or tensors.
         **kwargs: the same, by name.
 
@@ -93,7 +96,7 @@ def observe(
     A layer that did not run is named in a warning, and the others go on.
 
     Args:
-        model: a Keras model or layer.
+        model: as for `recurrent_layers`.
         args: what the model is called with.
         kwargs: the same, by name.
         samples: how many rows to trace at most; the model runs on all. `None` traces all.
@@ -141,7 +144,7 @@ def record(model: Any) -> Iterator[Recording]:
         traces = recording.traces()
 
     Args:
-        model: a Keras model or layer.
+        model: as for `recurrent_layers`.
 
     Yields:
         The recording, whose `traces()` can be asked for inside and after the block.
@@ -163,11 +166,14 @@ def _missing(observation: Observation) -> str:
 
 
 def _adapter(model: Any) -> ModuleType:
-    for cls in type(model).__mro__:
+    # A Flax linen module comes with its variables.
+    module = model[0] if isinstance(model, tuple) and model else model
+    for cls in type(module).__mro__:
         for place in (cls.__module__, cls.__module__.partition(".")[0]):
             if place in _ADAPTERS:
                 return importlib.import_module(_ADAPTERS[place])
     raise TypeError(
-        f"a model must be a Keras or tf_keras model or layer, or a TF1 cell, and an object of type "
-        f"{type(model).__module__}.{type(model).__qualname__} was given."
+        "a model must be a Keras or tf_keras model or layer, a TF1 cell, a PyTorch module, a Flax "
+        "nnx module, or a Flax linen module with its variables, (module, variables), and an object of "
+        f"type {type(model).__module__}.{type(model).__qualname__} was given."
     )
