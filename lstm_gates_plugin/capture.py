@@ -174,6 +174,6 @@ def _adapter(model: Any) -> ModuleType:
                 return importlib.import_module(_ADAPTERS[place])
     raise TypeError(
         "a model must be a Keras or tf_keras model or layer, a TF1 cell, a PyTorch module, a Flax "
-        "nnx module, or a Flax linen module with its variables, (module, variables), and an object of "
-        f"type {type(model).__module__}.{type(model).__qualname__} was given."
+        "nnx module, or a Flax linen module with its variables, (module, variables), and an object "
+        f"of type {type(model).__module__}.{type(model).__qualname__} was given."
     )
