@@ -6,9 +6,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from helpers.required import find_browser
 
@@ -33,7 +35,7 @@ class Check:
 
 
 # The cases that are written for any Keras; the first check of pytest runs them on TensorFlow.
-_CASES = "a_layers", "c_layers", "d_traces", "e_traces", "f_masks", "g_numbers"
+_CASES = "a_layers", "c_layers", "d_traces", "e_traces", "f_masks", "g_numbers", "j_modes"
 # In the order of the folders: by default the longest test, alone in its file, would be the last.
 BOTH_CORES = (
     *("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
@@ -55,11 +57,15 @@ CHECKS = (
     Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
     # Two processes: half of the time is waiting for TensorBoard and the browser.
     Check("pytest", BOTH_CORES),
+)
+
+#: Each on one core, so two of them at a time, the longest first. One framework a process: which
+#: Keras it is must be known before the first import.
+ONE_CORE_CHECKS = (
     Check("pytest, TensorFlow 1", ("pytest", "tests/tf1", "--durations=5")),
-    # One Keras a process: which one it is must be known before the first import.
     Check("pytest, Keras on JAX", BACKEND_TESTS, environment={"KERAS_BACKEND": "jax"}),
-    Check("pytest, Keras on torch", BACKEND_TESTS, environment={"KERAS_BACKEND": "torch"}),
     Check("pytest, tf_keras", BACKEND_TESTS, environment={"TF_USE_LEGACY_KERAS": "1"}),
+    Check("pytest, Keras on torch", BACKEND_TESTS, environment={"KERAS_BACKEND": "torch"}),
 )
 
 
@@ -73,25 +79,53 @@ def main() -> int:
         print(BROWSER_MISSING)
         return 1
     results = [run(check) for check in CHECKS if check.lint or not only_lint]
+    if not only_lint:
+        results += run_two_at_a_time(ONE_CORE_CHECKS)
     print("\nSummary")
-    for line, _ in results:
-        print(f"  {line}")
-    return 0 if all(passed for _, passed in results) else 1
+    for result in results:
+        verdict = "passed" if result.passed else "FAILED"
+        print(f"  {verdict}  {result.check.name} ({result.seconds:.0f} s)")
+    return 0 if all(result.passed for result in results) else 1
 
 
-def run(check: Check) -> tuple[str, bool]:
-    """Run one check, its output as it comes; a line for the summary and whether it passed."""
+class Result(NamedTuple):
+    """How a check ended."""
+
+    check: Check
+    passed: bool
+    seconds: float
+    output: str = ""
+
+
+def run(check: Check, *, captured: bool = False) -> Result:
+    """Run one check. Its output is shown as it comes, or kept for later."""
     print(f"\n{check.name}: {' '.join(check.command)}", flush=True)
     # The environment's own tools first, node among them, whichever else the machine has.
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, **check.environment, "PATH": path}
-    started = time.monotonic()
     program = shutil.which(check.command[0], path=path)
     if program is None:
-        return f"FAILED  {check.name}: {check.command[0]} is not installed", False
-    status = subprocess.call([program, *check.command[1:]], cwd=check.folder, env=environment)
-    seconds = time.monotonic() - started
-    return f"{'FAILED' if status else 'passed'}  {check.name} ({seconds:.0f} s)", status == 0
+        print(f"{check.command[0]} is not installed.")
+        return Result(check, False, 0)
+    started = time.monotonic()
+    done = subprocess.run(
+        [program, *check.command[1:]],
+        cwd=check.folder,
+        env=environment,
+        stdout=subprocess.PIPE if captured else None,
+        stderr=subprocess.STDOUT if captured else None,
+        text=True,
+    )
+    return Result(check, done.returncode == 0, time.monotonic() - started, done.stdout or "")
+
+
+def run_two_at_a_time(checks: Sequence[Check]) -> list[Result]:
+    """Run checks side by side; the output of each is shown when it has ended."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        running = [pool.submit(run, check, captured=True) for check in checks]
+        for one in as_completed(running):
+            print(f"\n{one.result().check.name} has ended:\n{one.result().output}", flush=True)
+    return [one.result() for one in running]
 
 
 def ensure_browser() -> bool:

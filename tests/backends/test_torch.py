@@ -79,8 +79,7 @@ def test_a_layer_that_was_compiled_is_traced() -> None:
     np.testing.assert_allclose(trace.hidden_state[:, -1], array(net(X)), atol=1e-5)
 
 
-def test_bfloat16_weights_are_shown_exactly() -> None:
-    """Case I6."""
+def test_i6_bfloat16_weights_are_shown_exactly() -> None:
     layer = layers.LSTM(2, dtype="bfloat16", recurrent_initializer="zeros")
     layer.build((None, 5, 3))
     layer.set_weights([np.full(weight.shape, 1.0078125) for weight in layer.get_weights()])

@@ -231,7 +231,7 @@ def test_words_through_an_embedding_with_its_mask() -> None:
     np.testing.assert_allclose(trace.final_hidden_state, array(model(words)), **TOLERANCE)
 
 
-def test_equal_paths_get_a_number() -> None:
+def test_equal_paths_get_a_number(tmp_path: Any) -> None:
     class Pair(keras.Model):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
@@ -245,6 +245,11 @@ def test_equal_paths_get_a_number() -> None:
     model(X)
     assert [layer.id for layer in lg.recurrent_layers(model)] == ["enc", "enc#2"]
     assert [trace.layer.id for trace in lg.trace(model, X)] == ["enc", "enc#2"]
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log(model, step=0, probe=X)
+    logged = {id: layer.snapshot() for id, layer in lg.read(tmp_path)["."].items()}
+    units = {id: len(snapshot.header["units"]) for id, snapshot in logged.items()}
+    assert units == {"enc": 4, "enc#2": 2}
 
 
 def test_record_around_predict() -> None:

@@ -253,7 +253,7 @@ def test_selection_survives_a_look_at_another_tab(tab: Tab) -> None:
     )
 
 
-def test_hostile_names_are_text(tab: Tab) -> None:
+def test_n11_hostile_names_are_text(tab: Tab) -> None:
     tab.open(layer=HOSTILE)
     assert HOSTILE in tab.text("layers")
     assert HOSTILE in tab.text("summary")

@@ -105,7 +105,7 @@ def test_a_failed_request_says_why_and_can_be_tried_again(
     assert failures.count() == 0
 
 
-def test_path_prefix(
+def test_n1_path_prefix(
     page: "Page", page_log: "PageLog", tmp_path: Path, serve_logdir: Callable[..., str]
 ) -> None:
     with GateWriter(tmp_path / "run-1") as writer:

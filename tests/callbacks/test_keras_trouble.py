@@ -53,8 +53,8 @@ def test_a_directory_that_cannot_be_written_trains_on_with_one_warning(tmp_path:
     assert "cannot be written" in warned(caught)[0]
 
 
-def test_nan_weights_end_nothing(tmp_path: Path) -> None:
-    """Case I2: one gate becomes NaN in the second update."""
+def test_i2_nan_weights_end_nothing(tmp_path: Path) -> None:
+    """One gate becomes NaN in the second update."""
 
     class Break(keras.callbacks.Callback):
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:

@@ -45,3 +45,16 @@ def test_c8_raw_matrices_have_a_declared_order():
 def test_c8_an_unknown_order_is_refused(order):
     with pytest.raises(ValueError, match="is not an order of the 4 gates"):
         lg.RecurrentLayer.from_arrays("lstm", np.ones((2, 4)), np.ones((1, 4)), gate_order=order)
+
+
+def test_c9_kernels_are_turned_to_one_orientation():
+    layer = layers.LSTM(9)
+    layer.build((None, 4, 2))
+    kernel, recurrent_kernel, bias = layer.get_weights()
+    kernel[1, 2 * 9 + 3] = 7  # of the third block, the candidate: unit 3 from input 1
+    layer.set_weights([kernel, recurrent_kernel, bias])
+    (found,) = lg.recurrent_layers(layer)
+    for gate in found.gates:
+        assert found.kernel[gate].shape == (2, 9)
+        assert found.recurrent_kernel[gate].shape == (9, 9)
+        assert (found.kernel[gate][1, 3] == 7) == (gate == "candidate")

@@ -45,7 +45,7 @@ def test_other_texts_are_no_tags(text: str) -> None:
 
 
 def test_layers_with_a_common_prefix_keep_apart() -> None:
-    """Case B4: neither `enc` nor `enc/lstm` hides the other."""
+    """Neither `enc` nor `enc/lstm` hides the other."""
     tags = {str(Tag(layer, 0, "weights", "statistics")) for layer in ("enc", "enc/lstm")}
     assert len(tags) == 2
     assert {parse_tag(tag).layer for tag in tags} == {"enc", "enc/lstm"}  # type: ignore[union-attr]

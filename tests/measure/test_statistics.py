@@ -11,8 +11,7 @@ def counts(values: object) -> list[int]:
     return distribution(np.asarray(values, np.float64)).histogram.tolist()
 
 
-def test_special_values_are_counted_and_left_out_of_the_rest() -> None:
-    """Case I4."""
+def test_i4_special_values_are_counted_and_left_out_of_the_rest() -> None:
     numbers = distribution(np.array([1, np.inf, -np.inf, np.nan, 2, 0])).numbers
     assert numbers["count"] == 6
     assert numbers["positive_infinite"] == 1
@@ -34,8 +33,8 @@ def test_moments_and_percentiles_are_numpys(dtype: type) -> None:
         assert numbers[f"p{percent}"] == pytest.approx(np.percentile(exact, percent), rel=1e-9)
 
 
-def test_nothing_finite_gives_nan_and_no_exception() -> None:
-    """Case I9 and an all-NaN gate."""
+def test_i9_nothing_finite_gives_nan_and_no_exception() -> None:
+    """Nothing at all, and an all-NaN gate."""
     for values in (np.empty((0, 3)), np.full(5, np.nan)):
         found = distribution(values)
         assert np.isnan(found.numbers["mean"])
@@ -43,8 +42,8 @@ def test_nothing_finite_gives_nan_and_no_exception() -> None:
         assert np.isnan(found.bounds).all()
 
 
-def test_huge_finite_values_keep_their_range() -> None:
-    """Case I8: the tools that people have say that such a histogram is empty."""
+def test_i8_huge_finite_values_keep_their_range() -> None:
+    """The tools that people have say that such a histogram is empty."""
     found = distribution(np.array([1e30, -1e30, 1e30], np.float32))
     assert found.numbers["max"] == pytest.approx(1e30, rel=1e-6)
     assert found.histogram[1] == 1
@@ -54,8 +53,7 @@ def test_huge_finite_values_keep_their_range() -> None:
     assert extreme.histogram.sum() == 2
 
 
-def test_a_histogram_of_zeros_and_ones_has_two_bars() -> None:
-    """Case K3."""
+def test_k3_a_histogram_of_zeros_and_ones_has_two_bars() -> None:
     found = counts([0] * 30 + [1] * 10)
     assert found[1] == 30
     assert found[32] == 10
@@ -63,14 +61,14 @@ def test_a_histogram_of_zeros_and_ones_has_two_bars() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.5, -3e-39])
-def test_a_constant_is_one_spike(value: float) -> None:
+def test_k6_a_constant_is_one_spike(value: float) -> None:
     found = distribution(np.full(16, value))
     assert found.histogram.tolist() == [0, 16] + [0] * 32
     np.testing.assert_array_equal(found.bounds, [value, value])
 
 
-def test_an_outlier_is_counted_beside_the_bins_and_does_not_flatten_them() -> None:
-    """Case K4, within one step."""
+def test_k4_an_outlier_is_counted_beside_the_bins_and_does_not_flatten_them() -> None:
+    """Within one step."""
     values = np.concatenate([np.linspace(-1, 1, 9_999), [1e6]])
     found = distribution(values)
     assert found.bounds[1] < 1.01
@@ -88,8 +86,8 @@ def test_neighbouring_floats_have_counts_that_add_up() -> None:
         assert found.max() <= 10
 
 
-def test_every_count_adds_up_for_a_small_array() -> None:
-    """Case K7: with 16 weights there is neither under- nor overflow."""
+def test_k7_every_count_adds_up_for_a_small_array() -> None:
+    """With 16 weights there is neither under- nor overflow."""
     values = np.random.default_rng(3).uniform(-1, 1, 16)
     found = distribution(values)
     assert found.histogram[[0, 33]].tolist() == [0, 0]

@@ -62,7 +62,7 @@ def test_the_environment_has_no_framework_and_no_npm(python: Path) -> None:
     assert not list(python.parent.glob("npm*"))
 
 
-def test_the_tab_is_active(url: str) -> None:
+def test_n9_the_tab_is_active(url: str) -> None:
     def listing() -> dict[str, object] | None:
         plugin = get_json(f"{url}/data/plugins_listing")["lstm_gates"]
         return plugin if plugin["enabled"] else None
@@ -71,7 +71,7 @@ def test_the_tab_is_active(url: str) -> None:
     assert plugin["tab_name"] == "LSTM Gates"
 
 
-def test_the_page_is_served(url: str, wheel: Path) -> None:
+def test_n9_the_page_is_served(url: str, wheel: Path) -> None:
     entry = get_bytes(f"{url}/data/plugin_entry.html?name=lstm_gates").decode()
     assert "index.js" in entry
     assert b"render" in get_bytes(f"{url}/{PLUGIN}/index.js")

@@ -26,7 +26,7 @@ def test_a_wheel_carries_the_built_page_and_the_type_marker(wheel: Path) -> None
     assert not [name for name in names if name.startswith(("tests", "frontend", "tensorboard/"))]
 
 
-def test_a_wheel_registers_one_tensorboard_plugin(wheel: Path) -> None:
+def test_n10_a_wheel_registers_one_tensorboard_plugin(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (name,) = [name for name in archive.namelist() if name.endswith("/entry_points.txt")]
     entries = configparser.ConfigParser()

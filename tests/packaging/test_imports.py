@@ -46,7 +46,7 @@ def test_the_loader_imports_nothing_but_base_plugin() -> None:
     assert not_of_python(loaded) == ours
 
 
-def test_no_module_names_pkg_resources() -> None:
+def test_n5_no_module_names_pkg_resources() -> None:
     modules = list((ROOT / "lstm_gates_plugin").rglob("*.py"))
     assert modules
     assert not [str(module) for module in modules if "pkg_resources" in module.read_text("utf-8")]

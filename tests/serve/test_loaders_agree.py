@@ -114,8 +114,8 @@ def test_both_give_the_same_health_and_scalars(loaders: list[Routes]) -> None:
         assert fast[3][2] == pytest.approx(0.25)
 
 
-def test_both_show_a_restarted_run_without_its_old_end(loaders: list[Routes]) -> None:
-    """Case L4: 0 ... 9, then 4 ... 7."""
+def test_l4_both_show_a_restarted_run_without_its_old_end(loaders: list[Routes]) -> None:
+    """0 ... 9, then 4 ... 7."""
     key = {"run": "restarted/lstm_gates", "layer": "lstm_0", "kind": "weights"}
     for routes in loaders:
         header, arrays = routes.series(**key)
@@ -168,8 +168,7 @@ def test_only_get_is_answered(loaders: list[Routes]) -> None:
             urllib.request.urlopen(request)
 
 
-def test_hostile_names_reach_the_page_unchanged(loaders: list[Routes]) -> None:
-    """Case N11."""
+def test_n11_hostile_names_reach_the_page_unchanged(loaders: list[Routes]) -> None:
     for routes in loaders:
         health = routes.json("health", run="a b/é#1%/lstm_gates")
         ids = [one["layer"]["id"] for one in health["layers"]]

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.plugins.histogram.summary_v2 import histogram_pb
 from tensorboard.summary import Writer as ScalarWriter
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 import lstm_gates_plugin as lg
 from helpers.layers import make_layer, make_trace
@@ -45,13 +48,18 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run beside whose records the user writes scalars, and two runs with a damaged record."""
     root = tmp_path_factory.mktemp("logs")
     scalars = ScalarWriter(str(root / "beside"))
+    histograms = EventFileWriter(str(root / "beside" / "histograms"))
     with lg.GateWriter(root / "beside", every=1) as writer:
         for step in range(100):
             scalars.add_scalar("lstm_0", step / 7, step)
-            scalars.flush()
+            summary = histogram_pb("lstm_0", np.arange(step + 1.0))
+            histograms.add_event(Event(step=step, summary=summary))
+            for users in (scalars, histograms):
+                users.flush()
             if step % 10 == 0:
                 writer.log_weights([make_layer(seed=step)], step=step)
     scalars.close()
+    histograms.close()
     flip_byte(write(root / "snapshot", range(4)), make_layer(seed=2).kernel["input"])
     path = write(root / "statistics", range(4))
     second = lg.read(root)["statistics"]["lstm_0"].statistics("activations").statistics[1]
@@ -78,7 +86,9 @@ def routes(url: str, loader: str) -> Routes:
     return found
 
 
-def test_a_users_scalars_in_the_same_directory_stay_complete(url: str, routes: Routes) -> None:
+def test_b3_a_users_scalars_and_histograms_in_the_same_directory_stay_complete(
+    url: str, routes: Routes
+) -> None:
     _, arrays = routes.series(run="beside/lstm_gates", layer="lstm_0", kind="weights")
     assert arrays["steps"].tolist() == list(range(0, 100, 10))
 
@@ -89,6 +99,13 @@ def test_a_users_scalars_in_the_same_directory_stay_complete(url: str, routes: R
     assert wait_until(all_scalars)
     beside = routes.json("scalars", run="beside", tag="lstm_0")
     assert [one[2] for one in beside] == pytest.approx([step / 7 for step in range(100)])
+
+    def last_histogram() -> bool:
+        route = f"{url}/data/plugin/histograms/histograms"
+        _, step, bins = get_json(f"{route}?run=beside/histograms&tag=lstm_0")[-1]
+        return step == 99 and sum(count for _, _, count in bins) == 100
+
+    assert wait_until(last_histogram)
 
 
 def test_a_damaged_picture_is_refused_and_the_rest_is_shown(routes: Routes, loader: str) -> None:
@@ -119,10 +136,9 @@ def test_damaged_statistics_are_named_with_their_step(routes: Routes, loader: st
     assert health["layers"][0]["kinds"]["activations"]["steps"] == [0, 2, 3]
 
 
-def test_the_tab_appears_when_data_come_and_not_before(
+def test_n3_the_tab_appears_when_data_come_and_not_before(
     tmp_path: Path, serve_logdir: Serve, loader: str
 ) -> None:
-    """Case N3."""
     scalars = ScalarWriter(str(tmp_path / "other"))
     scalars.add_scalar("loss", 1, 0)
     scalars.close()
@@ -137,8 +153,8 @@ def test_the_tab_appears_when_data_come_and_not_before(
         Routes(url).wait_for({"run": 1}, 15)
 
 
-def test_a_path_prefix_is_followed(tmp_path: Path, serve_logdir: Serve) -> None:
-    """Case N1: page, script and every data call; and a log directory that is the run itself."""
+def test_n1_a_path_prefix_is_followed(tmp_path: Path, serve_logdir: Serve) -> None:
+    """Page, script and every data call; and a log directory that is the run itself."""
     write(tmp_path, range(1))
     url = serve_logdir(tmp_path, "--path_prefix=/a/b")
     assert url.endswith("/a/b")

@@ -59,8 +59,7 @@ def test_a_missing_or_impossible_step_is_a_value_error(
             call()
 
 
-def test_large_steps_and_numpy_integers_are_exact(tmp_path: Path) -> None:
-    """Case L10."""
+def test_l10_large_steps_and_numpy_integers_are_exact(tmp_path: Path) -> None:
     with lg.GateWriter(tmp_path) as writer:
         for step in (np.int64(0), 2**31 + 5, np.uint64(2**53 - 1)):
             writer.log_weights([make_layer()], step=step)  # type: ignore[arg-type]
@@ -163,8 +162,8 @@ def test_a_second_model_gets_a_prefix(tmp_path: Path) -> None:
     assert list(lg.read(tmp_path)["."]) == ["critic/lstm_0", "generator/lstm_0"]
 
 
-def test_nan_weights_are_counted_at_their_step_and_in_their_gate_alone(tmp_path: Path) -> None:
-    """Case I1, from the arrays on."""
+def test_i1_nan_weights_are_counted_at_their_step_and_in_their_gate_alone(tmp_path: Path) -> None:
+    """From the arrays on."""
     with lg.GateWriter(tmp_path) as writer:
         for step in range(4):
             layer = make_layer(seed=step)
