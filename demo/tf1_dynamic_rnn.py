@@ -118,7 +118,7 @@ def main() -> None:
         for epoch in track(range(arguments.epochs), "Training"):
             for images, digits in batches(x_train, y_train, seed=epoch):
                 feed = {model.images: images, model.digits: digits, model.keep: 0.8}
-                session.run(model.train, feed)
+                session.run([model.train, model.loss], feed)
         right = session.run(model.right, {model.images: x_test, model.digits: y_test})
     print(f"Of {len(x_test)} test images the model reads {right:.1%} right.")
     print_changes(arguments.logdir)
