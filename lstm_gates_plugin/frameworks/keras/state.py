@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
 from lstm_gates_plugin.frameworks.keras.layers import layers_of_class
+from lstm_gates_plugin.frameworks.random_state import restored_random_state
 
 # Keras 3 draws from this generator where a random function was given no seed of its own.
 _SEED_GENERATOR = "global_seed_generator"
@@ -40,8 +38,7 @@ def restored_globals(keras: Keras, snapshot: Callable[[Any], Any]) -> Iterator[N
 
     A layer that fails on entering its name scope leaves it on Keras's stack.
     """
-    python, numpy = random.getstate(), np.random.get_state()
-    try:
+    with restored_random_state():
         if keras.generation == 2:  # it draws from TensorFlow alone
             yield
             return
@@ -54,9 +51,6 @@ def restored_globals(keras: Keras, snapshot: Callable[[Any], Any]) -> Iterator[N
             finally:
                 state.set_global_attribute(_SEED_GENERATOR, generator)
                 state.set_global_attribute(_NAME_SCOPES, scopes)
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy)
 
 
 def changing_variables(model: Any) -> list[Any]:
