@@ -1,0 +1,1 @@
+"""PyTorch: find the recurrent modules, record what goes into them."""

@@ -1,0 +1,187 @@
+"""PyTorch: list the recurrent layers of a module, and record them."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
+from lstm_gates_plugin.frameworks.torch import kinds, weights
+from lstm_gates_plugin.frameworks.torch import layers as torch_layers
+from lstm_gates_plugin.frameworks.torch.call import ModuleCall
+from lstm_gates_plugin.frameworks.torch.layers import Found, unwrap
+from lstm_gates_plugin.frameworks.torch.recording import recorded
+from lstm_gates_plugin.frameworks.torch.restoring import inference_mode, restored
+from lstm_gates_plugin.frameworks.torch.values import to_arrays, to_model
+from lstm_gates_plugin.layer import RecurrentLayer
+
+
+def recurrent_layers(model: Any) -> list[RecurrentLayer]:
+    """The recurrent layers of a module, with copies of their present weights.
+
+    A layer whose weights cannot be read is named in a warning.
+
+    Raises:
+        ValueError: this is called while a function is compiled.
+    """
+    _refuse_compilation()
+    module = unwrap(model)
+    with restored(module):
+        read, refused = _read(torch_layers.find(module))
+    for sentence in refused:
+        warnings.warn(sentence, stacklevel=3)
+    return [layer for layers in read.values() for layer in layers]
+
+
+def observe(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
+) -> Observation:
+    """Call a module in inference mode, record its recurrent layers, and leave all as it was.
+
+    What a wrapper such as `DistributedDataParallel` or that of torch.compile wraps is called, never
+    the wrapper.
+
+    Args:
+        model: a torch module.
+        args: what it is called with; arrays become tensors, and tensors elsewhere move to it.
+        kwargs: the same, by name.
+        samples: how many rows to record at most; the model runs on all of them.
+
+    Raises:
+        ValueError: no recurrent layer can be recorded, or this is called while a function is
+            compiled.
+    """
+    _refuse_compilation()
+    module = unwrap(model)
+    found = _recordable(module)
+    calls: list[RecordedCall] = []
+    with restored(module):
+        read, refused = _read(found)
+        _warn_or_raise(refused, bool(read))
+        found = [each for each in found if each.id in read]
+
+        def keep(number: int, call: ModuleCall) -> None:
+            calls.extend(call.to_recorded(read[found[number].id]))
+
+        args, kwargs = to_model(module, (args, kwargs))
+        with recorded(module, found, keep, samples):
+            outputs = module(*args, **kwargs)
+        arrays = to_arrays(outputs)
+    return Observation([layer for layers in read.values() for layer in layers], calls, arrays)
+
+
+@contextlib.contextmanager
+def recording(model: Any) -> Iterator[Observe]:
+    """Record the recurrent layers of a module while the user runs it in any way but training.
+
+    All of its modules are in inference mode meanwhile, and compiled functions run uncompiled.
+
+    Yields:
+        a function that returns what was recorded so far; its `outputs` are `None`.
+
+    Raises:
+        ValueError: no recurrent layer can be recorded, or this is called while a function is
+            compiled; in the block, if the model is trained.
+    """
+    _refuse_compilation()
+    found = _recordable(model)
+    read: dict[str, list[RecurrentLayer]] = {}
+    calls: list[RecordedCall] = []
+
+    def keep(number: int, call: ModuleCall) -> None:
+        each = found[number]
+        if each.id not in read:  # now: with the weights that it has in this call
+            new, refused = _read([each])
+            _warn_or_raise(refused, True)
+            read.update({each.id: [], **new})
+        if read[each.id]:
+            calls.extend(call.to_recorded(read[each.id]))
+
+    def observe() -> Observation:
+        return Observation([each for layers in read.values() for each in layers], list(calls), None)
+
+    with inference_mode(model), recorded(model, found, keep):
+        yield observe
+
+
+def _recordable(model: Any) -> list[Found]:
+    """The recurrent modules whose calls can be recorded; the others are named in a warning.
+
+    Raises:
+        ValueError: there is none.
+    """
+    found = torch_layers.find(model)
+    unknown = torch_layers.look_recurrent(model)
+    name = f"the model of class {type(unwrap(model)).__name__}"
+    if not found:
+        raise ValueError(
+            f"{name} has no recurrent layer: no {kinds.SUPPORTED} was found in it. "
+            + _advice(unknown)
+        )
+    if unknown:
+        warnings.warn(f"{name} has more that looks recurrent. {_advice(unknown)}", stacklevel=5)
+    if _is_sharded(model):
+        raise ValueError(
+            f"{name} is sharded by FSDP: each process holds a part of the weights, and calling it "
+            "in one process would wait for the others. Trace a copy that holds all of them, from "
+            "a checkpoint for instance."
+        )
+    scripted = [
+        f"layer {each.id!r} is scripted: torch.jit runs it, past everything that could be "
+        "recorded. Its weights can be shown; for its gates, trace the model before it is scripted."
+        for each in found
+        if kinds.is_scripted(each.module)
+    ]
+    _warn_or_raise(scripted, len(scripted) < len(found))
+    return [each for each in found if not kinds.is_scripted(each.module)]
+
+
+def _advice(unknown: Sequence[str]) -> str:
+    which = (
+        f"{', '.join(unknown)} cannot be opened, since the equations are not known. "
+        if unknown
+        else ""
+    )
+    return (
+        f"{which}A recurrent module of your own is opened as far as it is made of {kinds.SUPPORTED}"
+        "; otherwise hand its arrays to lg.RecurrentLayer.from_arrays."
+    )
+
+
+def _read(found: Sequence[Found]) -> tuple[dict[str, list[RecurrentLayer]], list[str]]:
+    """The layers of some modules, by id of the module, and sentences on those without."""
+    read: dict[str, list[RecurrentLayer]] = {}
+    refused: list[str] = []
+    for each in found:
+        try:
+            read[each.id] = weights.read(each)
+        except weights.RefusedError as error:
+            refused.append(str(error))
+    return read, refused
+
+
+def _warn_or_raise(sentences: Sequence[str], others_remain: bool) -> None:
+    if sentences and not others_remain:
+        raise ValueError(" ".join(sentences))
+    for sentence in sentences:
+        warnings.warn(sentence, stacklevel=5)
+
+
+def _is_sharded(model: Any) -> bool:
+    """Whether FSDP, of either generation, keeps parts of the model in other processes."""
+    classes = {cls.__name__ for module in model.modules() for cls in type(module).__mro__}
+    if not classes & {"FullyShardedDataParallel", "FSDPModule"}:
+        return False
+    return bool(torch.distributed.get_world_size() > 1)
+
+
+def _refuse_compilation() -> None:
+    if torch.compiler.is_compiling():
+        raise ValueError(
+            "gates cannot be recorded inside a function that torch.compile compiles, which has no "
+            "values yet. Log and trace outside of it."
+        )

@@ -1,0 +1,154 @@
+"""PyTorch: one call of a recurrent module, as `[batch, time, ...]` in the caller's order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+
+from lstm_gates_plugin.frameworks.recorded import TOLERANCES, RecordedCall
+from lstm_gates_plugin.frameworks.torch import chain, kinds
+from lstm_gates_plugin.frameworks.torch.values import to_array
+from lstm_gates_plugin.fused import Array
+from lstm_gates_plugin.layer import RecurrentLayer
+
+
+@dataclass
+class ModuleCall:
+    """What went into a module and came out of it, as arrays.
+
+    `taken` notes what goes in, which must happen before the module runs, and `returned` what came
+    out.
+
+    Attributes:
+        module: the recurrent module.
+        samples: how many rows are kept at most; `None` keeps all.
+        batched: whether the call has a batch axis; its arrays here always have one.
+        rows: how many rows the call had.
+        inputs: `[batch, time, input_size]`.
+        mask: `[batch, time]`, or `None` where no sequence is shorter.
+        initial: by layer of the module, `(hidden,)` or `(hidden, cell)`; `None` if none was given.
+        output: `[batch, time, ...]`, the directions of the top level side by side.
+        final: as `initial`, after the call.
+        precision: what torch computed in.
+    """
+
+    module: Any
+    samples: int | None
+    batched: bool
+    rows: int
+    inputs: Array
+    mask: Array | None
+    initial: list[tuple[Array, ...]] | None
+    output: Array | None = None
+    final: list[tuple[Array, ...]] | None = None
+    precision: str = "float32"
+
+    @classmethod
+    def taken(cls, module: Any, inputs: Any, states: Any, samples: int | None) -> ModuleCall | None:
+        """Note what goes into a module; `None` where that is nothing that such a module takes."""
+        data = inputs.data if isinstance(inputs, PackedSequence) else inputs
+        if not isinstance(data, torch.Tensor) or not 1 <= data.ndim <= 3:
+            return None
+        axes = 2 if kinds.is_single_cell(module) else 3
+        batched = isinstance(inputs, PackedSequence) or data.ndim == axes
+        dense, mask = _dense(module, inputs, batched)
+        call = cls(
+            module=module,
+            samples=samples,
+            batched=batched,
+            rows=dense.shape[0],
+            inputs=to_array(dense[:samples]),
+            mask=None if mask is None else mask[:samples].numpy(),
+            initial=None,
+        )
+        call.initial = call._states(states)
+        return call
+
+    def returned(self, result: Any) -> None:
+        """Note what came out: `(output, states)`, or of a cell the states alone."""
+        if kinds.is_single_cell(self.module):
+            hidden = result[0] if isinstance(result, tuple) else result
+            output, states = hidden, result
+        elif isinstance(result, tuple) and len(result) == 2:
+            output, states = result
+        else:  # of a subclass
+            output, states = result, None
+        self.final = self._states(states)
+        if isinstance(output, (torch.Tensor, PackedSequence)):
+            dense, _ = _dense(self.module, output, self.batched)
+            self.output = to_array(dense[: self.samples])
+            data = output.data if isinstance(output, PackedSequence) else output
+            self.precision = _precision(self.module, data)
+
+    def to_recorded(self, layers: Sequence[RecurrentLayer]) -> list[RecordedCall]:
+        """The calls of the module's layers, in torch's order."""
+        directions = 2 if layers[-1].direction == "backward" else 1
+        levels = [layers[k : k + directions] for k in range(0, len(layers), directions)]
+        width = sum(layer.recurrent_size for layer in levels[-1])
+        comparable = self.output is not None and self.output.shape == (
+            *self.inputs.shape[:2],
+            width,
+        )
+        whole = RecordedCall(
+            layer=layers[0],
+            inputs=self.inputs,
+            mask=self.mask,
+            hidden_state=self.output if comparable else None,
+            rows=self.rows,
+            precision=self.precision,
+        )
+        return list(chain.replay(levels, whole, self.initial, self.final))
+
+    def _states(self, states: Any) -> list[tuple[Array, ...]] | None:
+        """States as torch holds them, by layer; `None` where they are not such states.
+
+        Each is `(layers, batch, size)`, of a cell `(batch, size)`, without the batch if there is
+        none.
+        """
+        parts = list(states) if isinstance(states, (list, tuple)) else [states]
+        count = len(kinds.places_of(self.module))
+        arrays = []
+        for part in parts:
+            if not isinstance(part, torch.Tensor):
+                return None
+            if kinds.is_single_cell(self.module):
+                part = part[None]
+            if not self.batched:
+                part = part.unsqueeze(-2)
+            if part.ndim != 3 or len(part) != count:
+                return None
+            arrays.append(to_array(part[:, : self.samples]))
+        return [tuple(array[number] for array in arrays) for number in range(count)]
+
+
+def _dense(module: Any, value: Any, batched: bool) -> tuple[Any, Any]:
+    """A sequence as `[batch, time, size]`, and its mask where it was packed."""
+    if isinstance(value, PackedSequence):
+        dense, lengths = pad_packed_sequence(value, batch_first=True)
+        mask = torch.arange(dense.shape[1]) < lengths[:, None]
+        return dense, None if bool(mask.all()) else mask
+    if kinds.is_single_cell(module):
+        return (value if batched else value[None])[:, None], None
+    if not batched:
+        return value[None], None
+    return value if module.batch_first else value.transpose(0, 1), None
+
+
+def _precision(module: Any, output: Any) -> str:
+    """The coarsest number format that a module computed in, a key of `TOLERANCES`."""
+    kind = output.device.type
+    formats = {str(output.dtype).removeprefix("torch.")}
+    if kinds.is_quantized(module):
+        stored = module.weight_dtype if kinds.is_single_cell(module) else module.dtype
+        formats.add(str(stored).removeprefix("torch."))
+    if torch.is_autocast_enabled(kind):
+        formats.add(str(torch.get_autocast_dtype(kind)).removeprefix("torch."))
+    if kind == "cuda" and (
+        torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32
+    ):
+        formats.add("tensorfloat32")
+    return max(formats, key=lambda name: TOLERANCES.get(name, 0.0))

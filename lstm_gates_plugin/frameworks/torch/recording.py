@@ -1,0 +1,115 @@
+"""PyTorch: record what goes into the recurrent modules of a model while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+from lstm_gates_plugin.frameworks.replaced import replaced_attributes
+from lstm_gates_plugin.frameworks.torch.call import ModuleCall
+from lstm_gates_plugin.frameworks.torch.layers import DISTRIBUTING, Found, wrapped_attribute
+from lstm_gates_plugin.frameworks.torch.values import to_model
+
+#: Is given each call right after it was made, with the number of its module.
+Keep = Callable[[int, ModuleCall], None]
+
+_NOT_NOW = (
+    "while gates are recorded, which is done in inference mode. Take training steps outside of "
+    "record()."
+)
+
+
+@contextlib.contextmanager
+def recorded(
+    model: Any, found: Sequence[Found], keep: Keep, samples: int | None = None
+) -> Iterator[None]:
+    """Record every call of some modules, in the order in which they are made.
+
+    Their `forward` is another one meanwhile, past which no call goes: that of a hook would be the
+    one before other hooks, and a compiled function calls none that were added later. So compiled
+    functions run uncompiled.
+
+    Args:
+        model: holds the modules; wrappers in it that distribute work call what they wrap.
+        found: the modules.
+        keep: is given each call.
+        samples: how many rows of a call to keep at most.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_uncompiled())
+        stack.enter_context(_no_updates(model))
+        for module in model.modules():
+            if wrapped_attribute(module, DISTRIBUTING) is not None:
+                stack.enter_context(replaced_attributes(module, forward=_local(module)))
+        for number, each in enumerate(found):
+            forward = _recording(number, each, keep, samples)
+            stack.enter_context(replaced_attributes(each.module, forward=forward))
+        yield
+
+
+def _recording(number: int, found: Found, keep: Keep, samples: int | None) -> Callable[..., Any]:
+    """A module's `forward` that hands on what goes in and comes out."""
+    module, forward = found.module, found.module.forward
+    parameters = inspect.signature(forward)
+
+    def recording(*args: Any, **kwargs: Any) -> Any:
+        if module.training:
+            raise ValueError(f"layer {found.id!r} was run in training mode {_NOT_NOW}")
+        try:
+            given = parameters.bind(*args, **kwargs).arguments
+        except TypeError:  # which torch says better
+            return forward(*args, **kwargs)
+        inputs, *more = given.values()
+        states = given.get("hx", more[0] if more else None)
+        with torch.no_grad():
+            call = ModuleCall.taken(module, inputs, states, samples)
+        result = forward(*args, **kwargs)
+        if call is not None:
+            with torch.no_grad():
+                call.returned(result)
+                keep(number, call)
+        return result
+
+    return recording
+
+
+def _local(wrapper: Any) -> Callable[..., Any]:
+    """A `forward` that calls what a wrapper wraps, here and now.
+
+    That of `DistributedDataParallel` may wait for other processes, which do not trace, and that of
+    `DataParallel` runs copies.
+    """
+
+    def local(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = to_model(wrapper.module, (args, kwargs))
+        return wrapper.module(*args, **kwargs)
+
+    return local
+
+
+def _uncompiled() -> contextlib.AbstractContextManager[Any]:
+    """Run compiled functions uncompiled; before torch 2.6 that cannot be asked for."""
+    set_stance = getattr(torch.compiler, "set_stance", None)
+    return contextlib.nullcontext() if set_stance is None else set_stance("force_eager")
+
+
+@contextlib.contextmanager
+def _no_updates(model: Any) -> Iterator[None]:
+    """Refuse training steps of the model's parameters."""
+    ours = {id(parameter) for parameter in model.parameters()}
+
+    def refuse(optimizer: Any, args: Any, kwargs: Any) -> None:
+        updated = (each for group in optimizer.param_groups for each in group["params"])
+        if any(id(each) in ours for each in updated):
+            raise ValueError(f"an optimizer was to update the model {_NOT_NOW}")
+
+    handle = register_optimizer_step_pre_hook(refuse)
+    try:
+        yield
+    finally:
+        handle.remove()

@@ -1,0 +1,131 @@
+"""PyTorch: what is set back after a look inside a model, also after an exception in it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from lstm_gates_plugin.frameworks.random_state import restored_random_state
+
+# Kinds of containers in which modules keep what they note: hooks, states, lists of outputs.
+_CONTAINERS = (dict, OrderedDict, list, set, deque)
+
+
+@contextlib.contextmanager
+def restored(model: Any) -> Iterator[None]:
+    """Run a model in inference mode, without gradients, and leave no trace of that.
+
+    Its modules' modes, buffers, hooks and other attributes, the parameters' `.grad` and
+    `requires_grad` and the random state are as before afterwards.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(restored_random_state())
+        for kind, devices in _generators(model).items():
+            stack.enter_context(torch.random.fork_rng(devices, device_type=kind))
+        stack.enter_context(_restored_parameters(model))
+        stack.enter_context(_restored_attributes(model))
+        stack.enter_context(inference_mode(model))
+        stack.enter_context(torch.no_grad())
+        stack.enter_context(_without_autocast_cache())
+        yield
+
+
+@contextlib.contextmanager
+def inference_mode(model: Any) -> Iterator[None]:
+    """Every module in inference mode; afterwards each in its own mode again.
+
+    The flag is set by itself: a module's own `train()` may do more than that, which could not be
+    undone.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        for module, _ in modes:
+            module.training = False
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+@contextlib.contextmanager
+def _restored_attributes(model: Any) -> Iterator[None]:
+    """Set back what modules hold: attributes, what their containers contain, buffers' values."""
+    modules = list(model.modules())
+    attributes = [(vars(module), dict(vars(module))) for module in modules]
+    contents = [
+        (value, copy.copy(value))
+        for _, before in attributes
+        for value in before.values()
+        if type(value) in _CONTAINERS
+    ]
+    # The model writes to copies: a graph of the user's may have kept the buffers themselves.
+    copies: dict[int, Any] = {}
+    scripted: list[tuple[Any, Any]] = []
+    for module in modules:
+        for name, buffer in module._buffers.items():
+            if buffer is None:
+                continue
+            if isinstance(module, torch.jit.ScriptModule):  # it cannot be given others
+                scripted.append((buffer, buffer.clone()))
+            else:
+                module._buffers[name] = copies.setdefault(id(buffer), buffer.clone())
+    try:
+        yield
+    finally:
+        for mine, before in attributes:
+            for name in mine.keys() - before.keys():
+                del mine[name]
+            mine.update(before)
+        for container, content in contents:
+            container.clear()
+            (container.update if hasattr(container, "update") else container.extend)(content)
+        with torch.no_grad():
+            for buffer, value in scripted:
+                if not torch.equal(buffer, value):
+                    buffer.copy_(value)
+
+
+@contextlib.contextmanager
+def _restored_parameters(model: Any) -> Iterator[None]:
+    """Set back `requires_grad`, and `.grad`, which a model that computes gradients would add to."""
+    before = [(each, each.grad, each.requires_grad) for each in model.parameters()]
+    try:
+        for parameter, _, _ in before:
+            parameter.grad = None
+        yield
+    finally:
+        for parameter, gradient, requires_grad in before:
+            parameter.grad = gradient
+            parameter.requires_grad_(requires_grad)
+
+
+@contextlib.contextmanager
+def _without_autocast_cache() -> Iterator[None]:
+    """Within autocast, keep weights that were cast without gradients from being used again."""
+    enabled = torch.is_autocast_cache_enabled()
+    torch.set_autocast_cache_enabled(False)
+    try:
+        yield
+    finally:
+        torch.set_autocast_cache_enabled(enabled)
+
+
+def _generators(model: Any) -> dict[str, list[int]]:
+    """The devices whose random state a model may change, by kind; that of the CPU is always kept.
+
+    A device that was not used before has no state to keep, and asking for it would start it.
+    """
+    kinds = {"cpu", *(parameter.device.type for parameter in model.parameters())}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        kinds.add("cuda")
+    counts = {kind: _device_count(kind) for kind in kinds - {"meta"}}
+    return {kind: list(range(count)) for kind, count in counts.items()}
+
+
+def _device_count(kind: str) -> int:
+    return 0 if kind == "cpu" else int(getattr(torch, kind).device_count())
