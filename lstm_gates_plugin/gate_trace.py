@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lstm_gates_plugin.fused import Array
+from lstm_gates_plugin.gradients import Gradients
 from lstm_gates_plugin.layer import RecurrentLayer
 
 
@@ -33,6 +34,7 @@ class GateTrace:
         rows: how many rows the call had in the framework, where only the first were traced.
         difference: the largest difference between `hidden_state` and the framework's own, where it
             returned one; else `None`.
+        gradients: of a loss, where one was given; else `None`.
     """
 
     layer: RecurrentLayer
@@ -48,6 +50,7 @@ class GateTrace:
     initial_cell_state: Array | None = field(repr=False)
     rows: int | None = None
     difference: float | None = None
+    gradients: Gradients | None = field(default=None, repr=False)
 
     @property
     def keep_factor(self) -> Array | None:

@@ -71,6 +71,10 @@ class RecurrentLayer:
     # The user's own activation functions, array to array, by the option that names them. A
     # framework adapter fills this in; it cannot be written to disk.
     _functions: Mapping[str, Callable[[Array], Array]] = field(default_factory=dict, repr=False)
+    # The way back through them: pre-activation and gradient after it to gradient before it.
+    _pullbacks: Mapping[str, Callable[[Array, Array], Array]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def gates(self) -> tuple[str, ...]:

@@ -76,7 +76,8 @@ def forward(
         hidden,
         cell,
     )
-    run = _RUNNERS[layer.cell](layer, steps)
+    with np.errstate(over="ignore", invalid="ignore"):  # an exploding state is for the user to see
+        run = _RUNNERS[layer.cell](layer, steps)
 
     def by_input_time(array: Array) -> Array:
         arranged: Array = array[order].transpose(1, 0, 2).copy()
