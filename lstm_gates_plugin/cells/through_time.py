@@ -156,5 +156,5 @@ def outer(rows: Array, columns: Array) -> Array:
 
 def sum_of_products(gradients: Mapping[str, Array], kernels: Mapping[str, Array]) -> Array:
     """What comes back through the kernels of all gates."""
-    products: Array = sum(gradients[gate] @ kernels[gate].T for gate in gradients)
+    products: Array = np.add.reduce([gradients[gate] @ kernels[gate].T for gate in gradients])
     return products
