@@ -127,15 +127,15 @@ class KerasCallback(Hooks):
         step = self._step()
         if self._writer is None or step <= self._last_step:
             return
-        log = self._writer.log_now if now else self._writer.log
         with self._notices.training_goes_on("some steps"):
-            logged = log(
+            logged = self._writer.log(
                 self.model,
                 step=step,
                 probe=self._probe,
                 name=self._name,
                 epoch=self._epoch,
                 loss=self._loss,
+                now=now,
             )
             if logged:
                 self._last_step = step

@@ -147,7 +147,7 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         if self._writer is None or self._step <= self._last_step:
             return
         with self._notices.training_goes_on("some steps"):
-            self._writer.log_now(
+            self._writer.log(
                 self._cell,
                 step=self._step,
                 probe=self._probe,
@@ -155,6 +155,7 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
                 loss=self._last_loss,
                 session=session,
                 backward_cell=self._backward_cell,
+                now=True,
             )
         self._last_step = self._step
 

@@ -23,17 +23,18 @@ class FileSource:
 
     Args:
         logdir: the directory that `tensorboard --logdir` is given.
+        below: whether the directories below it are runs too.
 
     Raises:
         ValueError: there is no such directory.
     """
 
-    def __init__(self, logdir: Path) -> None:
+    def __init__(self, logdir: Path, *, below: bool = True) -> None:
         if not logdir.is_dir():
             raise ValueError(f"{str(logdir)!r} was given as log directory, but there is none.")
         self._runs = {
             directory.relative_to(logdir).as_posix(): _read_run(paths)
-            for directory, paths in _event_files(logdir).items()
+            for directory, paths in _event_files(logdir, below).items()
         }
         self._blobs: list[bytes] = []
 
@@ -75,7 +76,7 @@ class FileSource:
         return str(len(self._blobs) - 1)
 
 
-def _event_files(logdir: Path) -> dict[Path, list[Path]]:
+def _event_files(logdir: Path, below: bool) -> dict[Path, list[Path]]:
     """By directory, in the order in which TensorBoard reads them; links are followed, as there."""
     found: dict[Path, list[Path]] = {}
     for directory, folders, names in os.walk(logdir, followlinks=True):
@@ -83,6 +84,8 @@ def _event_files(logdir: Path) -> dict[Path, list[Path]]:
         files = [Path(directory, name) for name in sorted(names) if "tfevents" in name]
         if files:
             found[Path(directory)] = files
+        if not below:
+            break
     return found
 
 

@@ -72,7 +72,8 @@ def refuse_remote(logdir: str | os.PathLike[str]) -> None:
     if "://" in str(logdir):
         raise ValueError(
             f"The log directory {str(logdir)!r} is not on this machine's file system, where alone "
-            "GateWriter can write; log to a local directory, or through GateWriter() inside "
+            "GateWriter can write; log to a local directory, or through a writer that can: "
+            "GateWriter(summary_writer), or GateWriter() inside "
             "tf.summary.create_file_writer(...).as_default()."
         )
 

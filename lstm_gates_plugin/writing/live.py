@@ -19,7 +19,7 @@ def live_writer(logdir: str | os.PathLike[str]) -> GateWriter | None:
 
 
 def take(logdir: str | os.PathLike[str], writer: GateWriter) -> None:
-    """Take a log directory; a writer that rests there is closed.
+    """Take a run's directory; a writer that rests there is closed.
 
     Raises:
         ValueError: a writer that does not rest has it.

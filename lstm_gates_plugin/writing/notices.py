@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from lstm_gates_plugin.writing.probe import Probe, leaves
 from lstm_gates_plugin.writing.schedule import Every
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -55,32 +53,10 @@ def start_line(name: str, where: str, every: Every, parts: list[str], has_probe:
 
 def one_sentence(error: BaseException) -> str:
     """The first line of a message, without the colours of a terminal."""
-    lines = [line.strip() for line in _COLOURS.sub("", str(error)).splitlines() if line.strip()]
+    lines = [line.strip() for line in without_colours(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 
 
-def with_probe(model: Any, probe: Probe, call: Callable[[], Any]) -> Any:
-    """The result of a call of the model on the probe.
-
-    Raises:
-        ValueError: the framework refuses the probe; the message says what was given and, where the
-            model knows it, what it expects.
-    """
-    try:
-        return call()
-    except Exception as error:
-        text = _COLOURS.sub("", str(error))
-        if isinstance(error, (ValueError, TypeError)) and "\n" not in text.strip():
-            raise  # a sentence already, our own
-        shapes = ", ".join(_shape(leaf) for leaf in leaves((probe.args, probe.kwargs)))
-        expected = getattr(model, "input_shape", None)
-        expects = f"; it expects {expected}" if expected else ""
-        raise ValueError(
-            f"the model cannot be called with this probe, of shape {shapes}{expects}. The "
-            f"framework says: {one_sentence(error)}"
-        ) from error
-
-
-def _shape(leaf: Any) -> str:
-    shape = getattr(leaf, "shape", None)
-    return repr(leaf)[:40] if shape is None else str(tuple(shape))
+def without_colours(error: BaseException) -> str:
+    """A message without the colours of a terminal."""
+    return _COLOURS.sub("", str(error))

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
+from lstm_gates_plugin.writing.arrays import to_numpy
 
 
 class Probe:
@@ -15,8 +15,9 @@ class Probe:
     Args:
         *args: the model's inputs, as the model takes them.
         target: the right answers, ``[batch]`` or ``[batch, time]``, shown beside the prediction.
-        loss: ``loss(outputs, target)``. Where it returns ``[batch, time]``, that is shown as the
-            loss of each timestep.
+        loss: ``loss(outputs, target)``, of what a torch model returned, as tensors without
+            gradients, and of another model's outputs as NumPy arrays. Where it returns
+            ``[batch, time]``, that is shown as the loss of each timestep.
         time_labels: ``time_labels[sample][timestep]``, the words on the time axis.
         sample_names: one name per sample.
         **kwargs: more arguments of the model's call (``mask=``, ``lengths=``).
@@ -76,7 +77,7 @@ def leaves(value: Any) -> Iterable[Any]:
 
 def _content(leaf: Any) -> bytes:
     try:
-        array = np.asarray(leaf)
+        array = to_numpy(leaf)
     except NotImplementedError:  # a tensor of a graph: what is fed for it is another leaf
         return str(leaf.name).encode()
     values = repr(array.tolist()).encode() if array.dtype == object else array.tobytes()

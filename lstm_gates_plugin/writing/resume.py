@@ -39,7 +39,7 @@ def read_earlier(directory: Path, first_step: int) -> dict[format.Tag, Earlier]:
     """
     if not directory.is_dir():
         return {}
-    source = FileSource(directory)
+    source = FileSource(directory, below=False)
     found = {}
     for tag in source.series().get(".", {}):
         if tag.stream != "first":

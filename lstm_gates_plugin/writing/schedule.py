@@ -50,3 +50,48 @@ class Schedule:
 def snapshot_schedule() -> Schedule:
     """When the pictures of one layer and kind are due."""
     return Schedule("auto", SNAPSHOT_GROWTH)
+
+
+class Schedules:
+    """One schedule for each model that is logged into one run, by the prefix of its layer ids.
+
+    Args:
+        every: see `Schedule`.
+
+    Raises:
+        ValueError: see `Schedule`.
+    """
+
+    def __init__(self, every: Every) -> None:
+        self.every: Every = every
+        self._schedules = {"": Schedule(every)}
+
+    @property
+    def any_done(self) -> bool:
+        """Whether a record of any model was due so far."""
+        return any(schedule.last is not None for schedule in self._schedules.values())
+
+    def is_due(self, name: str, step: int) -> bool:
+        """Whether a record of this model at this training step is wanted."""
+        return self._of(name).is_due(step)
+
+    def done(self, name: str, step: int) -> None:
+        """A record of this model was made at this training step."""
+        self._of(name).done(step)
+
+    def check_above_last(self, name: str, step: int) -> None:
+        """Refuse a step that is not above that of the model's last record.
+
+        Raises:
+            ValueError: it is not.
+        """
+        last = self._of(name).last
+        if last is not None and step <= last:
+            raise ValueError(
+                f"step={step} was given to log(), but this writer's last record is at step {last}; "
+                "expected a larger step: the number of optimizer updates done so far, which never "
+                "starts again at an epoch."
+            )
+
+    def _of(self, name: str) -> Schedule:
+        return self._schedules.setdefault(name, Schedule(self.every))

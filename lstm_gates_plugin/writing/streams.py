@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from lstm_gates_plugin import format
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
 from lstm_gates_plugin.writing import pictures, records, summary
+from lstm_gates_plugin.writing.notices import one_sentence
 from lstm_gates_plugin.writing.resume import Earlier
 from lstm_gates_plugin.writing.schedule import Schedule, snapshot_schedule
 from lstm_gates_plugin.writing.sinks import Sink
@@ -71,6 +73,20 @@ class Streams:
         """The step of the newest record of this layer, kind and call; -1 if there is none."""
         stream = self._streams.get(format.Tag(layer, call, kind, "first"))
         return stream.last_step if stream else -1
+
+    def check_above_last(self, layer: str, kind: str, call: int, step: int) -> None:
+        """Refuse a step that is not above that of the newest record of this layer, kind and call.
+
+        Raises:
+            ValueError: it is not.
+        """
+        last = self.last_step(layer, kind, call)
+        if step <= last:
+            raise ValueError(
+                f"step={step} was given for the {kind} of {layer!r}, whose last record is at step "
+                f"{last}; expected a larger step. To log again from an earlier step, close this "
+                "writer and open a new one: it replaces what was logged from there on."
+            )
 
     def add_weights(self, layer: RecurrentLayer, step: int, numbers: Mapping[str, float]) -> None:
         """Record the weights of one layer.
@@ -138,6 +154,15 @@ class Streams:
         finally:
             self._sink.close()
             self._opened = False
+
+    def close_quietly(self) -> None:
+        """Close also where nobody could catch an error: at the end of the process."""
+        try:
+            self.close()
+        except Exception as error:
+            warnings.warn(
+                f"LSTM Gates could not write the last pictures: {one_sentence(error)}", stacklevel=2
+            )
 
     def _add(
         self,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.writing.arrays import is_packed, padded_rows, to_numpy, without_gradients
 from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe, leaves
 
@@ -16,15 +19,18 @@ def make_tracks(probe: Probe, outputs: Any) -> Tracks:
 
     Args:
         probe: the probe whose inputs the model was called with.
-        outputs: what the model returned, as NumPy: ``[batch, classes]`` or
-            ``[batch, time, classes]`` for a prediction of classes, a last axis of one for that of
-            a number.
+        outputs: what the model returned: ``[batch, classes]`` or ``[batch, time, classes]`` for a
+            prediction of classes, a last axis of one for that of a number.
+
+    Returns:
+        The tracks with their axes as the model has them; `of_trace` puts them in order.
     """
     inputs = _first_array([*probe.args, *probe.kwargs.values()])
     if inputs is not None and probe.kwargs.get("time_major"):  # of a TF1 rnn op
         inputs = inputs.swapaxes(0, 1)
     target = _array(probe.target)
-    scores = None if isinstance(outputs, (list, tuple)) else _array(outputs)
+    is_single = is_packed(outputs) or not isinstance(outputs, (list, tuple))
+    scores = _array(outputs) if is_single else None
     prediction = None
     if scores is not None and _are_classes(scores, target):
         prediction = scores.argmax(axis=-1)
@@ -42,26 +48,52 @@ def make_tracks(probe: Probe, outputs: Any) -> Tracks:
     )
 
 
-def of_rows(tracks: Tracks, rows: int | None) -> Tracks:
-    """The tracks for a layer whose call had so many rows.
+def of_trace(tracks: Tracks, trace: GateTrace) -> Tracks:
+    """The tracks for the rows of one trace, ``[batch, time, ...]``.
 
-    Where those are not the probe's samples (a layer inside `TimeDistributed` has one row for each
-    outer timestep) neither names nor tracks belong to them.
+    A model of torch may take ``[time, batch, ...]``, or a single sample without a batch axis.
+    Where the rows of a layer are not the probe's samples (a layer inside `TimeDistributed` has one
+    row for each outer timestep) neither names nor tracks belong to them.
     """
-    if rows is None or tracks.samples is None or rows == tracks.samples:
+    rows, timesteps = trace.rows, trace.mask.shape[1]
+    if rows is None or tracks.samples is None:
         return tracks
+    size = () if tracks.input is None else tracks.input.shape
+    if rows == tracks.samples or size[:2] == (timesteps, rows):
+        batch_first = functools.partial(_batch_first, rows=rows, timesteps=timesteps)
+        return _of_each(tracks, rows, batch_first)
+    if rows == 1 and size[:1] == (timesteps,):
+        return _of_each(tracks, 1, lambda array: array[None])
     return Tracks(samples=rows, rows_are_samples=False)
 
 
+def _of_each(tracks: Tracks, samples: int, change: Callable[[np.ndarray], np.ndarray]) -> Tracks:
+    changed: dict[str, Any] = {
+        name: None if getattr(tracks, name) is None else change(getattr(tracks, name))
+        for name in ("input", "target", "prediction", "loss")
+    }
+    return tracks._replace(samples=samples, **changed)
+
+
+def _batch_first(array: np.ndarray, rows: int, timesteps: int) -> np.ndarray:
+    is_time_major = rows != timesteps and array.shape[:2] == (timesteps, rows)
+    return array.swapaxes(0, 1) if is_time_major else array
+
+
 def loss_of_timesteps(probe: Probe, outputs: Any) -> np.ndarray | None:
-    """``[batch, time]``, if the probe has a loss that says so much.
+    """``[batch, time]``, or as the model has them, if the probe has a loss that says so much.
+
+    Args:
+        probe: the probe, with its loss and its target.
+        outputs: what the model returned, as the loss takes it.
 
     Raises:
         Exception: whatever the user's own loss function raises.
     """
     if probe.loss is None or probe.target is None:
         return None
-    loss = _array(probe.loss(outputs, probe.target))
+    with without_gradients():
+        loss = _array(probe.loss(outputs, probe.target))
     return loss if loss is not None and loss.ndim == 2 else None
 
 
@@ -96,10 +128,11 @@ def _first_array(values: Iterable[Any]) -> np.ndarray | None:
 
 
 def _array(value: Any) -> np.ndarray | None:
+    """The value as an array of numbers, None if it is none: a tensor of a graph, several arrays."""
     if value is None or isinstance(value, dict):
         return None
     try:
-        array = np.asarray(value)
-    except (ValueError, TypeError, NotImplementedError):  # the last for a tensor of a graph
+        array = padded_rows(value) if is_packed(value) else to_numpy(value)
+    except (ValueError, TypeError, NotImplementedError):
         return None
     return array if array.ndim and np.issubdtype(array.dtype, np.number) else None

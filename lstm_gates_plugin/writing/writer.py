@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -18,13 +17,15 @@ from lstm_gates_plugin.writing.arguments import (
     refuse_inside_function,
 )
 from lstm_gates_plugin.writing.choice import choose_layers, choose_traces
-from lstm_gates_plugin.writing.notices import Notices, one_sentence, start_line, with_probe
+from lstm_gates_plugin.writing.notices import Notices, start_line
 from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe
-from lstm_gates_plugin.writing.schedule import Every, Schedule
-from lstm_gates_plugin.writing.sinks import DirectorySink, Sink, TfSummarySink
+from lstm_gates_plugin.writing.processes import is_writing_process
+from lstm_gates_plugin.writing.schedule import Every, Schedules
+from lstm_gates_plugin.writing.sinks import NoSink, Sink, sink_for
 from lstm_gates_plugin.writing.streams import Streams
-from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks, of_rows
+from lstm_gates_plugin.writing.tracks import of_trace
+from lstm_gates_plugin.writing.watch import watch
 
 MAX_UNITS = 64
 MAX_SAMPLES = 4
@@ -35,16 +36,24 @@ _Logged = TypeVar("_Logged", RecurrentLayer, GateTrace)
 class GateWriter:
     """Logs weights and activations of recurrent layers, for the LSTM Gates tab of TensorBoard.
 
-    The records go into the sub-directory ``lstm_gates`` of the log directory, since a second live
-    event file in the user's own would stop one of the two in TensorBoard. A run that goes on in
-    the same directory from a later step continues its curves; from an earlier step it replaces
-    what was logged from there on.
+    Given a directory, it writes into the sub-directory ``lstm_gates``, since a second live event
+    file in the user's own would stop one of the two in TensorBoard. A run that goes on in the same
+    directory from a later step continues its curves; from an earlier step it replaces what was
+    logged from there on.
 
-    Without a log directory they go to the default writer of `tf.summary`, and where no step is
-    given it is that of `tf.summary.experimental.set_step`.
+    Given a `SummaryWriter`, it writes through that one, into the same file. Close the GateWriter
+    before the SummaryWriter, and give a resumed SummaryWriter its ``purge_step`` where it starts
+    at an earlier step than the last.
+
+    Given nothing, it writes to the default writer of `tf.summary`, and where no step is given it is
+    that of `tf.summary.experimental.set_step`.
+
+    Where several processes train together with torch, that of rank 0 writes. In all others a
+    GateWriter does nothing, and no process waits for another.
 
     Args:
-        logdir: the run's directory, such as ``logs/run-1``, or None for `tf.summary`.
+        destination: the run's directory, such as ``logs/run-1``, a `SummaryWriter` of
+            `torch.utils.tensorboard` or of tensorboardX, or None for `tf.summary`.
         every: "auto" (each log call is due at 1.05 x the step of the previous one, at least one
             step later: at most 300 in a million steps), or a number of steps.
         layers: which layers to log: a pattern for their ids, such as ``encoder/*``, or several.
@@ -53,13 +62,14 @@ class GateWriter:
         max_samples: samples of the probe that are kept.
 
     Raises:
-        ValueError: the directory cannot be written, another live writer of this process has it, or
-            an option is not valid.
+        TypeError: the destination is none of these.
+        ValueError: the directory cannot be written, another live writer of this process has it,
+            the SummaryWriter is closed, or an option is not valid.
     """
 
     def __init__(
         self,
-        logdir: str | os.PathLike[str] | None = None,
+        destination: str | os.PathLike[str] | Any = None,
         *,
         every: Every = "auto",
         layers: str | Sequence[str] = "*",
@@ -68,19 +78,19 @@ class GateWriter:
         max_samples: int = MAX_SAMPLES,
     ) -> None:
         options = checked_options(layers, parts, max_units, max_samples)
-        self._every: Every = every
         self._patterns: list[str] = options["layers"]
         self._parts: list[str] = options["parts"]
         self._max_samples = max_samples
-        self._schedules: dict[str, Schedule] = {"": Schedule(every)}
+        self._schedules = Schedules(every)
         self._notices = Notices()
         self._written = False
         self.is_resting = False
-        self._sink: Sink = TfSummarySink() if logdir is None else DirectorySink(logdir)
+        self._is_inert = not is_writing_process()
+        self._sink: Sink = NoSink() if self._is_inert else sink_for(destination)
         self._streams = Streams(self._sink, max_units, max_samples)
-        if logdir is not None:
-            live.take(logdir, self)
-        self._finish = weakref.finalize(self, _close_quietly, self._streams)
+        if self._sink.run_directory is not None:
+            live.take(self._sink.run_directory, self)
+        self._finish = weakref.finalize(self, self._streams.close_quietly)
 
     def __enter__(self) -> GateWriter:
         return self
@@ -90,7 +100,7 @@ class GateWriter:
 
     def is_due(self, step: int, name: str = "") -> bool:
         """Whether `log` would record anything at this training step."""
-        return self._schedule(name).is_due(step)
+        return self._schedules.is_due(name, step)
 
     def log(
         self,
@@ -103,6 +113,7 @@ class GateWriter:
         loss: float | None = None,
         session: Any = None,
         backward_cell: Any = None,
+        now: bool = False,
     ) -> bool:
         """Record weights and, with a probe, activations, if a record is due at this step.
 
@@ -118,49 +129,22 @@ class GateWriter:
             loss: the training loss, kept with the record, if known.
             session: of a TF1 cell, the session that has its variables.
             backward_cell: of a TF1 cell, the second one of a `bidirectional_dynamic_rnn`.
+            now: record at this step, due or not.
 
         Returns:
-            Whether a record was due.
+            Whether a record was made.
 
         Raises:
             ValueError: no step, a negative one, or one not above the last record's.
         """
         step = self._checked(step)
-        self._check_above_last(step, name)
-        if not self.is_due(step, name):
-            return False
-        return self.log_now(
-            model,
-            step=step,
-            probe=probe,
-            name=name,
-            epoch=epoch,
-            loss=loss,
-            session=session,
-            backward_cell=backward_cell,
-        )
-
-    def log_now(
-        self,
-        model: Any,
-        *,
-        step: int | None = None,
-        probe: Any = None,
-        name: str = "",
-        epoch: float | None = None,
-        loss: float | None = None,
-        session: Any = None,
-        backward_cell: Any = None,
-    ) -> bool:
-        """`log` without a schedule: the record is made at any step above the last one."""
-        step = self._checked(step)
-        self._check_above_last(step, name)
-        if not self._sink.is_recording():
+        self._schedules.check_above_last(name, step)
+        if not (now or self.is_due(step, name)) or not self._is_recording():
             return False
         has_probe = probe is not None
         if self._notices.is_new("start"):
             where = self._sink.name
-            print(start_line(_name_of(model), where, self._every, self._parts, has_probe))
+            print(start_line(_name_of(model), where, self._schedules.every, self._parts, has_probe))
         source = _given(session=session, backward_cell=backward_cell)
         numbers = _given(epoch=epoch, loss=loss)
         if "weights" in self._parts:
@@ -170,7 +154,7 @@ class GateWriter:
         if "activations" in self._parts and has_probe:
             with self._notices.training_goes_on("the activations"):
                 self._add_activations(model, source, Probe.of(probe), step, name, numbers)
-        self._schedule(name).done(step)
+        self._schedules.done(name, step)
         return True
 
     def log_weights(
@@ -190,7 +174,7 @@ class GateWriter:
             OSError: the record cannot be written.
         """
         step = self._checked(step)
-        if not self._sink.is_recording():
+        if not self._is_recording():
             return
         source = _given(session=session, backward_cell=backward_cell)
         for layer in self._layers(model, source, step, name):
@@ -209,7 +193,7 @@ class GateWriter:
         """
         listed = [traces] if isinstance(traces, GateTrace) else list(traces)
         step = self._checked(step)
-        if not self._sink.is_recording():
+        if not self._is_recording():
             return
         for trace in self._wanted_traces(listed, step, name):
             self._streams.add_trace(trace, step, _difference(trace), Tracks())
@@ -235,8 +219,8 @@ class GateWriter:
             return
         self._finish()
         live.leave(self)
-        if not self._written:
-            tried = any(schedule.last is not None for schedule in self._schedules.values())
+        if not self._written and self._is_for_this_process():
+            tried = self._schedules.any_done
             why = "the warnings above say why" if tried else "no log call was due"
             print(f"LSTM Gates: nothing was logged to {self._sink.name}: {why}.")
 
@@ -252,13 +236,13 @@ class GateWriter:
             raise ValueError(f"The model {_name_of(model)} has no recurrent layer to log.")
         chosen = choose_layers(layers, name, self._patterns)
         for layer in chosen:
-            self._check_step(layer.id, "weights", 0, step)
+            self._streams.check_above_last(layer.id, "weights", 0, step)
         return chosen
 
     def _wanted_traces(self, traces: Sequence[GateTrace], step: int, name: str) -> list[GateTrace]:
         chosen = choose_traces(traces, name, self._patterns)
         for trace in chosen:
-            self._check_step(trace.layer.id, "activations", trace.call, step)
+            self._streams.check_above_last(trace.layer.id, "activations", trace.call, step)
         return chosen
 
     def _add_activations(
@@ -270,18 +254,12 @@ class GateWriter:
         name: str,
         numbers: dict[str, float],
     ) -> None:
-        arguments = {**probe.kwargs, **source}
-        traces, outputs = with_probe(
-            model, probe, lambda: capture.observe(model, probe.args, arguments, self._max_samples)
-        )
-        tracks = make_tracks(probe, outputs)
-        with self._notices.training_goes_on("the loss of each timestep"):
-            tracks = tracks._replace(loss=loss_of_timesteps(probe, outputs))
-        numbers = {**numbers, "probe_hash": float(probe.hash())}
+        watched = watch(model, source, probe, self._max_samples, self._notices)
+        numbers = {**numbers, "probe_hash": float(watched.probe_hash)}
         self._add(
-            self._wanted_traces(traces, step, name),
+            self._wanted_traces(watched.traces, step, name),
             lambda trace: self._streams.add_trace(
-                trace, step, {**numbers, **_difference(trace)}, of_rows(tracks, trace.rows)
+                trace, step, {**numbers, **_difference(trace)}, of_trace(watched.tracks, trace)
             ),
         )
 
@@ -298,36 +276,13 @@ class GateWriter:
         refuse_inside_function()
         return checked_step(self._sink.default_step() if step is None else step)
 
-    def _check_step(self, layer: str, kind: str, call: int, step: int) -> None:
-        last = self._streams.last_step(layer, kind, call)
-        if step <= last:
-            raise ValueError(
-                f"step={step} was given for the {kind} of {layer!r}, whose last record is at step "
-                f"{last}; expected a larger step. To log again from an earlier step, close this "
-                "writer and open a new one: it replaces what was logged from there on."
-            )
+    def _is_recording(self) -> bool:
+        return self._is_for_this_process() and self._sink.is_recording()
 
-    def _schedule(self, name: str) -> Schedule:
-        return self._schedules.setdefault(name, Schedule(self._every))
-
-    def _check_above_last(self, step: int, name: str) -> None:
-        last = self._schedule(name).last
-        if last is not None and step <= last:
-            raise ValueError(
-                f"step={step} was given to log(), but this writer's last record is at step {last}; "
-                "expected a larger step: the number of optimizer updates done so far, which never "
-                "starts again at an epoch."
-            )
-
-
-def _close_quietly(streams: Streams) -> None:
-    """Also run where the process ends without close(); nobody could catch an error then."""
-    try:
-        streams.close()
-    except Exception as error:
-        warnings.warn(
-            f"LSTM Gates could not write the last pictures: {one_sentence(error)}", stacklevel=2
-        )
+    def _is_for_this_process(self) -> bool:
+        """Whether to write. Processes may learn of their ranks after the writer was made."""
+        self._is_inert = self._is_inert or not is_writing_process()
+        return not self._is_inert
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -1,0 +1,47 @@
+"""Tensors of any framework as NumPy arrays, without importing one."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any
+
+import numpy as np
+
+
+def to_numpy(value: Any) -> np.ndarray:
+    """An array or tensor as NumPy, from any device, also if it requires gradients.
+
+    bfloat16, which NumPy does not have, becomes float32. What is on the CPU may share memory.
+
+    Raises:
+        Exception: whatever the framework raises where a tensor has no values.
+    """
+    if not (hasattr(value, "detach") and hasattr(value, "cpu")):  # torch's own names
+        array = np.asarray(value)
+        return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+    tensor = value.detach().cpu()
+    array = (tensor.float() if "bfloat16" in str(tensor.dtype) else tensor).numpy(force=True)
+    return np.asarray(array)
+
+
+def is_packed(value: Any) -> bool:
+    """Whether a value is torch's `PackedSequence`."""
+    return hasattr(value, "batch_sizes") and hasattr(value, "unsorted_indices")
+
+
+def padded_rows(packed: Any) -> np.ndarray:
+    """A `PackedSequence` as ``[batch, time, ...]`` in the caller's order of rows, padded with 0."""
+    data, sizes = to_numpy(packed.data), to_numpy(packed.batch_sizes)
+    rows = np.zeros((sizes[0], len(sizes), *data.shape[1:]), data.dtype)
+    ends = np.cumsum(sizes)
+    for time, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+        rows[:size, time] = data[end - size : end]
+    order = packed.unsorted_indices
+    return rows if order is None else rows[to_numpy(order)]
+
+
+def without_gradients() -> contextlib.AbstractContextManager[Any]:
+    """Where torch is in the process, nothing in the block is recorded for a backward pass."""
+    torch = sys.modules.get("torch")
+    return torch.no_grad() if torch is not None else contextlib.nullcontext()

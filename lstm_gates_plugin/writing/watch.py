@@ -1,0 +1,79 @@
+"""The model on the probe: what its layers do, and what else there is to show beside their gates."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lstm_gates_plugin import capture
+from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.writing.notices import Notices, one_sentence, without_colours
+from lstm_gates_plugin.writing.pictures import Tracks
+from lstm_gates_plugin.writing.probe import Probe, leaves
+from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks
+
+
+class Watched(NamedTuple):
+    """What one call of the model on the probe showed."""
+
+    traces: list[GateTrace]
+    tracks: Tracks
+    probe_hash: int
+
+
+def watch(
+    model: Any, source: dict[str, Any], probe: Probe, samples: int, notices: Notices
+) -> Watched:
+    """Call the model on the probe.
+
+    Args:
+        model: the model, as the framework has it.
+        source: further arguments of `trace` that say where a model's weights are.
+        probe: what it is called with.
+        samples: how many of the probe's samples are traced.
+        notices: told where the probe's loss cannot be had; all else goes on.
+
+    Raises:
+        ValueError: the framework refuses the probe; the message says what was given and, where the
+            model knows it, what it expects.
+    """
+    try:
+        traces, outputs = capture.observe(model, probe.args, {**probe.kwargs, **source}, samples)
+    except Exception as error:
+        is_sentence = "\n" not in without_colours(error).strip()
+        if isinstance(error, (ValueError, TypeError)) and is_sentence:
+            raise  # our own
+        raise ValueError(
+            f"the model cannot be called with this probe, of shape {_shapes(probe)}"
+            f"{_expected(model, probe)}. The framework says: {one_sentence(error)}"
+        ) from error
+    tracks = make_tracks(probe, outputs)
+    with notices.training_goes_on("the loss of each timestep"):
+        tracks = tracks._replace(loss=loss_of_timesteps(probe, outputs))
+    return Watched(traces, tracks, probe.hash())
+
+
+def _shapes(probe: Probe) -> str:
+    return ", ".join(_shape(leaf) for leaf in leaves((probe.args, probe.kwargs)))
+
+
+def _shape(leaf: Any) -> str:
+    shape = getattr(leaf, "shape", None)
+    return repr(leaf)[:40] if shape is None else str(tuple(shape))
+
+
+def _expected(model: Any, probe: Probe) -> str:
+    """What the model expects instead, as far as it is known."""
+    shape = getattr(model, "input_shape", None)
+    if shape:
+        return f"; it expects {shape}"
+    devices = {str(leaf.device) for leaf in leaves((probe.args, probe.kwargs)) if _on_device(leaf)}
+    parameters = model.parameters() if hasattr(model, "parameters") else ()
+    devices_of_model = {str(parameter.device) for parameter in parameters}
+    if not devices or not devices_of_model or devices <= devices_of_model:
+        return ""
+    ours, theirs = (" and ".join(sorted(names)) for names in (devices, devices_of_model))
+    return f"; the probe is on {ours} and the model on {theirs}: move the probe there"
+
+
+def _on_device(leaf: Any) -> bool:
+    return hasattr(leaf, "detach") and hasattr(leaf, "device")
