@@ -102,7 +102,8 @@ def observe(
         samples: how many rows to trace at most; the model runs on all. `None` traces all.
 
     Returns:
-        The traces, and the outputs as NumPy arrays, nested as the model returns them.
+        The traces, and what the model returned, as it did: torch's own tensors, without gradients,
+        or NumPy arrays.
 
     Raises:
         TypeError: the model is of no framework that is known here.

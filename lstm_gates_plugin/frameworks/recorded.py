@@ -93,7 +93,7 @@ class Observation(NamedTuple):
 
     layers: list[RecurrentLayer]  # all of the model's, also those that did not run
     calls: list[RecordedCall]
-    outputs: Any  # the model's own, nested as it returned them, as NumPy arrays
+    outputs: Any  # nested as the model returned them: torch's own tensors, or NumPy arrays
 
 
 #: Gives what was seen so far.

@@ -16,7 +16,7 @@ from lstm_gates_plugin.frameworks.torch.call import ModuleCall
 from lstm_gates_plugin.frameworks.torch.layers import Found, unwrap
 from lstm_gates_plugin.frameworks.torch.recording import recorded
 from lstm_gates_plugin.frameworks.torch.restoring import inference_mode, restored
-from lstm_gates_plugin.frameworks.torch.values import to_arrays, to_model
+from lstm_gates_plugin.frameworks.torch.values import to_model
 from lstm_gates_plugin.layer import RecurrentLayer
 
 
@@ -70,8 +70,7 @@ def observe(
         args, kwargs = to_model(module, (args, kwargs))
         with recorded(module, found, keep, samples):
             outputs = module(*args, **kwargs)
-        arrays = to_arrays(outputs)
-    return Observation([layer for layers in read.values() for layer in layers], calls, arrays)
+    return Observation([layer for layers in read.values() for layer in layers], calls, outputs)
 
 
 @contextlib.contextmanager

@@ -1,26 +1,15 @@
-"""PyTorch: nested arguments and outputs, as tensors on the model's device and as NumPy arrays."""
+"""PyTorch: nested arguments as tensors on the model's device, and tensors as NumPy arrays."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence
 
 from lstm_gates_plugin.fused import Array
-
-
-class Fields(dict[str, Any]):
-    """A mapping or a data class of arrays: the values by key, and by attribute."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
 
 
 def to_array(tensor: Any) -> Array:
@@ -34,25 +23,6 @@ def to_array(tensor: Any) -> Array:
         tensor = tensor.to(torch.float32)
     array: Array = np.array(tensor.cpu().resolve_conj().resolve_neg().numpy())
     return array
-
-
-def to_arrays(outputs: Any) -> Any:
-    """What a model returned, with arrays in place of its tensors.
-
-    Tuples and lists stay what they are. Mappings and data classes become `Fields`, and a
-    `PackedSequence` becomes its sequences, padded with zeros: `[batch, time, ...]` in the caller's
-    order.
-    """
-    if isinstance(outputs, torch.Tensor):
-        return to_array(outputs)
-    if isinstance(outputs, PackedSequence):
-        return to_array(pad_packed_sequence(outputs, batch_first=True)[0])
-    if isinstance(outputs, Mapping):
-        return Fields((key, to_arrays(value)) for key, value in outputs.items())
-    if dataclasses.is_dataclass(outputs) and not isinstance(outputs, type):
-        names = [field.name for field in dataclasses.fields(outputs)]
-        return Fields((name, to_arrays(getattr(outputs, name))) for name in names)
-    return _rebuilt(to_arrays, outputs)
 
 
 def to_model(model: Any, value: Any) -> Any:
