@@ -51,7 +51,7 @@ def recurrent_layers(model: Any, **source: Any) -> list[RecurrentLayer]:
     return layers
 
 
-def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
+def trace(model: Any, *args: Any, loss: Any = None, **kwargs: Any) -> list[GateTrace]:
     """Call a model and return what its recurrent layers did, gate by gate and timestep by timestep.
 
     The model runs in inference mode, and everything is as before afterwards: weights, statistics,
@@ -68,7 +68,10 @@ def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
     Args:
         model: as for `recurrent_layers`.
         *args: what the model is called with, as arrays or tensors.
-        **kwargs: the same, by name.
+        loss: a function that gives a single number for what the model returns, as the framework's
+            own tensors: then every trace has its `gradients`, through all of time. Of a TF1 graph,
+            the tensor of the loss. For a model whose own call takes a `loss`, use `record`.
+        **kwargs: what the model is called with, by name.
 
     Returns:
         One trace per call of a layer, in the order in which the framework makes the calls: a
@@ -79,7 +82,7 @@ def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
         TypeError: the model is of no framework that is known here.
         ValueError: the model is not built, has no recurrent layer, or one of them did not run.
     """
-    observation: Observation = _adapter(model).observe(model, args, kwargs, None)
+    observation = _observe(model, args, kwargs, None, loss)
     if missing := _missing(observation):
         raise ValueError(
             missing + " If it is meant to, call the model yourself inside record(model), which "
@@ -89,7 +92,11 @@ def trace(model: Any, *args: Any, **kwargs: Any) -> list[GateTrace]:
 
 
 def observe(
-    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
+    model: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    samples: int | None,
+    loss: Any = None,
 ) -> tuple[list[GateTrace], Any]:
     """Trace a model for a writer: on few samples, and with the model's outputs.
 
@@ -100,6 +107,7 @@ def observe(
         args: what the model is called with.
         kwargs: the same, by name.
         samples: how many rows to trace at most; the model runs on all. `None` traces all.
+        loss: as for `trace`.
 
     Returns:
         The traces, and what the model returned, as it did: torch's own tensors, without gradients,
@@ -109,7 +117,7 @@ def observe(
         TypeError: the model is of no framework that is known here.
         ValueError: the model is not built, or has no recurrent layer.
     """
-    observation: Observation = _adapter(model).observe(model, args, kwargs, samples)
+    observation = _observe(model, args, kwargs, samples, loss)
     if missing := _missing(observation):
         warnings.warn(missing, stacklevel=2)
     return to_traces(observation.calls, samples), observation.outputs
@@ -157,6 +165,14 @@ def record(model: Any) -> Iterator[Recording]:
     """
     with _adapter(model).recording(model) as observe:
         yield Recording(observe)
+
+
+def _observe(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None, loss: Any
+) -> Observation:
+    asked = {} if loss is None else {"loss": loss}
+    observation: Observation = _adapter(model).observe(model, args, kwargs, samples, **asked)
+    return observation
 
 
 def _missing(observation: Observation) -> str:

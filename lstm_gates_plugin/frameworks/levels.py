@@ -15,6 +15,7 @@ import numpy as np
 
 from lstm_gates_plugin import cells
 from lstm_gates_plugin.frameworks import stepped
+from lstm_gates_plugin.frameworks.arriving import Arriving, by_inputs
 from lstm_gates_plugin.frameworks.recorded import RecordedCall
 from lstm_gates_plugin.fused import Array
 from lstm_gates_plugin.layer import RecurrentLayer
@@ -46,6 +47,8 @@ class Residual(Generic[T]):
 
 
 Node: TypeAlias = Leaf[T] | Stack[T] | Residual[T]
+
+_Gradient: TypeAlias = Callable[[], Array | None]
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ def replay(node: Node[Cell], whole: RecordedCall) -> list[RecordedCall]:
     """
     replayed = _Replay(whole)
     replayed.run(node, whole.inputs, _Output(whole.hidden_state, whole.last_hidden_state))
-    return replayed.calls
+    if whole.arriving is None:
+        return replayed.calls
+    return _Return(replayed.calls, whole.arriving).run(node)
 
 
 class _Output(NamedTuple):
@@ -181,3 +186,52 @@ def _stepped(cell: Cell, call: RecordedCall) -> RecordedCall:
     did = stepped.run(cell.step, call.inputs, call.mask, call.initial_state, backward=backward)
     did = did._replace(states=did.states[: cell.known_states])
     return replace(call, final_state=call.final_state or did.final, stepped=did)
+
+
+class _Return:
+    """The way back through a tree: what the loss says to each of the calls of its cells."""
+
+    def __init__(self, calls: list[RecordedCall], arriving: Arriving) -> None:
+        self._calls = calls
+        first = calls[0]
+        self._arriving = arriving.gathered(first.mask, first.layer.direction)
+        self._next = len(calls) - 1
+        self._final = list(arriving.final_state)
+
+    def run(self, node: Node[Cell]) -> list[RecordedCall]:
+        """The calls with what arrives at each."""
+        self._back(node, lambda: self._arriving.output)
+        return self._calls
+
+    def _back(self, node: Node[Cell], output: _Gradient) -> _Gradient:
+        """Go back through a tree; the functions give the gradient after it and before it."""
+        if isinstance(node, Leaf):
+            return self._back_through_cell(node.cell, output)
+        if isinstance(node, Residual):
+            inner = self._back(node.inner, output)
+            return lambda: _sum(inner(), output()) if node.combine is None else None
+        for level in reversed(node.levels):
+            output = self._back(level, output)
+        return output
+
+    def _back_through_cell(self, cell: Cell, output: _Gradient) -> _Gradient:
+        count = cell.states
+        final = tuple(self._final[-count:])
+        del self._final[-count:]
+        arriving = Arriving(output(), final)
+        call = self._calls[self._next] = replace(self._calls[self._next], arriving=arriving)
+        self._next -= 1
+
+        def before() -> Array | None:
+            if call.layer.cell == "unknown":
+                return None
+            trace = cells.forward(call.layer, call.inputs, call.mask, call.initial_state)
+            return by_inputs(trace, call.inputs, arriving)
+
+        return before
+
+
+def _sum(one: Array | None, other: Array | None) -> Array | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return one + other

@@ -15,9 +15,11 @@ import numpy as np
 
 from lstm_gates_plugin import cells
 from lstm_gates_plugin.frameworks import stepped
+from lstm_gates_plugin.frameworks.arriving import Arriving, through
 from lstm_gates_plugin.frameworks.stepped import Stepped
 from lstm_gates_plugin.fused import Array
 from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.gradients import Gradients
 from lstm_gates_plugin.layer import RecurrentLayer
 
 #: How far the recomputed hidden state may be from the framework's own, relative to one plus its
@@ -55,6 +57,7 @@ class RecordedCall:
         stepped: what a cell did whose equations are not known, as far as the framework could be
             asked to step it.
         compared: whether the states that came out are the framework's own, to compare ours with.
+        arriving: the gradients of a loss by what came out, where one was given.
     """
 
     layer: RecurrentLayer
@@ -69,6 +72,7 @@ class RecordedCall:
     precision: str = "float32"
     stepped: Stepped | None = None
     compared: bool = True
+    arriving: Arriving | None = None
 
     def continues(self, earlier: RecordedCall) -> bool:
         """Whether this call started from the state in which an earlier one ended."""
@@ -179,6 +183,7 @@ def _stack(calls: Sequence[RecordedCall]) -> RecordedCall:
 
     masks = [_mask(call) for call in calls]
     steps = [call.stepped for call in calls if call.stepped is not None]
+    arriving = [call.arriving for call in calls if call.arriving is not None]
     inputs = rows([call.inputs for call in calls])
     assert inputs is not None
     return RecordedCall(
@@ -193,6 +198,7 @@ def _stack(calls: Sequence[RecordedCall]) -> RecordedCall:
         last_hidden_state=rows([call.last_hidden_state for call in calls]),
         final_state=states([call.final_state for call in calls]),
         stepped=Stepped.joined(steps, _interleaved) if len(steps) == len(calls) else None,
+        arriving=Arriving.joined(arriving, _interleaved) if len(arriving) == len(calls) else None,
     )
 
 
@@ -215,8 +221,11 @@ def _cut(call: RecordedCall, samples: int | None) -> RecordedCall:
     if samples is None or len(call.inputs) <= samples:
         return call
 
+    def cut_one(array: Array) -> Array:
+        return array[:samples]
+
     def cut(array: Array | None) -> Array | None:
-        return None if array is None else array[:samples]
+        return None if array is None else cut_one(array)
 
     def cut_all(arrays: tuple[Array, ...] | None) -> tuple[Array, ...] | None:
         return None if arrays is None else tuple(array[:samples] for array in arrays)
@@ -231,6 +240,7 @@ def _cut(call: RecordedCall, samples: int | None) -> RecordedCall:
         last_hidden_state=cut(call.last_hidden_state),
         final_state=cut_all(call.final_state),
         stepped=None if call.stepped is None else call.stepped.cut(samples),
+        arriving=None if call.arriving is None else call.arriving.map(cut_one),
     )
 
 
@@ -266,7 +276,27 @@ def _trace(sequence: Sequence[RecordedCall], number: int) -> GateTrace:
             "layer does more than its cell's equations say, so do not rely on its gates.",
             stacklevel=2,
         )
-    return replace(trace, call=number, rows=_rows(sequence[0]), difference=difference)
+    gradients = _gradients(trace, sequence) if not stepped_calls else None
+    return replace(
+        trace,
+        call=number,
+        rows=_rows(sequence[0]),
+        difference=difference,
+        gradients=gradients,
+    )
+
+
+def _gradients(trace: GateTrace, sequence: Sequence[RecordedCall]) -> Gradients | None:
+    """The gradients of a sequence; a warning, and none, where they cannot be computed."""
+    arriving = [call.arriving for call in sequence if call.arriving is not None]
+    if len(arriving) < len(sequence):
+        return None
+    initial = [call.initial_state for call in sequence]
+    try:
+        return through(trace, [call.inputs for call in sequence], arriving, initial)
+    except ValueError as error:
+        warnings.warn(str(error), stacklevel=2)
+        return None
 
 
 def _compare(
