@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lstm_gates_plugin.callbacks.keras import KerasCallback
+    from lstm_gates_plugin.callbacks.lightning import LightningCallback
     from lstm_gates_plugin.callbacks.tf1 import GateHook
     from lstm_gates_plugin.capture import record, recurrent_layers, trace
     from lstm_gates_plugin.gate_trace import GateTrace
@@ -24,6 +25,7 @@ __all__ = [
     "GateTrace",
     "GateWriter",
     "KerasCallback",
+    "LightningCallback",
     "Probe",
     "RecurrentLayer",
     "read",
@@ -39,6 +41,7 @@ _MODULES = {
     "GateTrace": "gate_trace",
     "GateWriter": "writing.writer",
     "KerasCallback": "callbacks.keras",
+    "LightningCallback": "callbacks.lightning",
     "Probe": "writing.probe",
     "RecurrentLayer": "layer",
     "read": "reading.runs",

@@ -47,6 +47,20 @@ def acquire(
     return writer
 
 
+def acquire_anew(
+    log_dir: str | os.PathLike[str], name: str, callback: object, **options: Any
+) -> GateWriter:
+    """As `acquire`, for a training whose steps may begin again or go on: one after the other.
+
+    A writer that rests is not taken up again but closed. The new one replaces what was logged from
+    its own first step on.
+    """
+    writer = live_writer(log_dir)
+    if writer is not None and writer.is_resting:
+        writer.close()
+    return acquire(log_dir, name, callback, **options)
+
+
 def rest(writer: GateWriter) -> None:
     """A training has ended: what waits is written; the same callback may train on.
 

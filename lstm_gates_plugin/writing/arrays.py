@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+
+def leaves(value: Any) -> Iterable[Any]:
+    """The arrays in nested dicts, lists and tuples, in a fixed order."""
+    if isinstance(value, dict):
+        value = [item for _, item in sorted(value.items(), key=lambda pair: str(pair[0]))]
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from leaves(item)
+    elif value is not None:
+        yield value
 
 
 def to_numpy(value: Any) -> np.ndarray:
@@ -39,6 +51,15 @@ def padded_rows(packed: Any) -> np.ndarray:
         rows[:size, time] = data[end - size : end]
     order = packed.unsorted_indices
     return rows if order is None else rows[to_numpy(order)]
+
+
+def target_beside(outputs: Any, target: Any) -> Any:
+    """The target as a loss takes it: beside torch's outputs a tensor on their device."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(target, (np.ndarray, torch.Tensor)):
+        return target
+    devices = [leaf.device for leaf in leaves(outputs) if isinstance(leaf, torch.Tensor)]
+    return torch.as_tensor(target, device=devices[0]) if devices else target
 
 
 def without_gradients() -> contextlib.AbstractContextManager[Any]:

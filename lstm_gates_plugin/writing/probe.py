@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from lstm_gates_plugin.writing.arrays import to_numpy
+from lstm_gates_plugin.writing.arrays import leaves, to_numpy
 
 
 class Probe:
@@ -62,17 +62,6 @@ class Probe:
         for leaf in leaves((self.args, self.kwargs)):
             checksum = zlib.crc32(_content(leaf), checksum)
         return checksum
-
-
-def leaves(value: Any) -> Iterable[Any]:
-    """The arrays in nested dicts, lists and tuples, in a fixed order."""
-    if isinstance(value, dict):
-        value = [item for _, item in sorted(value.items(), key=lambda pair: str(pair[0]))]
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from leaves(item)
-    elif value is not None:
-        yield value
 
 
 def _content(leaf: Any) -> bytes:

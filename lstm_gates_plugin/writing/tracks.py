@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 
 from lstm_gates_plugin.gate_trace import GateTrace
-from lstm_gates_plugin.writing.arrays import is_packed, padded_rows, to_numpy, without_gradients
+from lstm_gates_plugin.writing.arrays import (
+    is_packed,
+    leaves,
+    padded_rows,
+    target_beside,
+    to_numpy,
+    without_gradients,
+)
 from lstm_gates_plugin.writing.pictures import Tracks
-from lstm_gates_plugin.writing.probe import Probe, leaves
+from lstm_gates_plugin.writing.probe import Probe
 
 
 def make_tracks(probe: Probe, outputs: Any) -> Tracks:
@@ -93,7 +100,7 @@ def loss_of_timesteps(probe: Probe, outputs: Any) -> np.ndarray | None:
     if probe.loss is None or probe.target is None:
         return None
     with without_gradients():
-        loss = _array(probe.loss(outputs, probe.target))
+        loss = _array(probe.loss(outputs, target_beside(outputs, probe.target)))
     return loss if loss is not None and loss.ndim == 2 else None
 
 

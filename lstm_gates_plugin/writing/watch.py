@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from lstm_gates_plugin import capture
 from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.writing.arrays import leaves
 from lstm_gates_plugin.writing.notices import Notices, one_sentence, without_colours
 from lstm_gates_plugin.writing.pictures import Tracks
-from lstm_gates_plugin.writing.probe import Probe, leaves
+from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks
 
 
