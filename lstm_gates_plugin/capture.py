@@ -176,10 +176,20 @@ def _observe(
 
 
 def _missing(observation: Observation) -> str:
-    """A sentence on the layers that did not run, or nothing."""
+    """A sentence on the layers that did not run, or not where one could see it, or nothing."""
     ran = {call.layer.id for call in observation.calls}
-    missing = [repr(layer.id) for layer in observation.layers if layer.id not in ran]
-    return f"the model did not run its recurrent layer {', '.join(missing)}." if missing else ""
+    unseen = [
+        f"the calls of layer {id!r} could not be recorded: {why}."
+        for id, why in observation.unseen.items()
+    ]
+    missing = [
+        repr(layer.id)
+        for layer in observation.layers
+        if layer.id not in ran and layer.id not in observation.unseen
+    ]
+    if missing:
+        unseen.append(f"the model did not run its recurrent layer {', '.join(missing)}.")
+    return " ".join(unseen)
 
 
 def _adapter(model: Any) -> ModuleType:

@@ -7,8 +7,9 @@ A framework's adapter records what went into a layer and what came out, as NumPy
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -98,6 +99,7 @@ class Observation(NamedTuple):
     layers: list[RecurrentLayer]  # all of the model's, also those that did not run
     calls: list[RecordedCall]
     outputs: Any  # nested as the model returned them: torch's own tensors, or NumPy arrays
+    unseen: Mapping[str, str] = MappingProxyType({})  # why a layer has no call though it ran, by id
 
 
 #: Gives what was seen so far.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -22,3 +22,19 @@ def replaced_attributes(owner: Any, **attributes: Any) -> Iterator[None]:
         for name in attributes:
             del mine[name]
         mine.update(before)
+
+
+@contextlib.contextmanager
+def replaced_method(
+    cls: type, name: str, replace: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Iterator[None]:
+    """Replace a method of a class, to the end of the block, by one that is made of it."""
+    before = vars(cls).get(name)
+    setattr(cls, name, replace(getattr(cls, name)))
+    try:
+        yield
+    finally:
+        if before is None:  # it is a base's
+            delattr(cls, name)
+        else:
+            setattr(cls, name, before)
