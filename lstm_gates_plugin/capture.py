@@ -80,9 +80,12 @@ def trace(model: Any, *args: Any, loss: Any = None, **kwargs: Any) -> list[GateT
 
     Raises:
         TypeError: the model is of no framework that is known here.
-        ValueError: the model is not built, has no recurrent layer, or one of them did not run.
+        ValueError: the model is not built, has no recurrent layer, or one of them did not run or
+            ran where it cannot be recorded.
     """
     observation = _observe(model, args, kwargs, None, loss)
+    if unseen := _unseen(observation):
+        raise ValueError(unseen)
     if missing := _missing(observation):
         raise ValueError(
             missing + " If it is meant to, call the model yourself inside record(model), which "
@@ -118,8 +121,8 @@ def observe(
         ValueError: the model is not built, or has no recurrent layer.
     """
     observation = _observe(model, args, kwargs, samples, loss)
-    if missing := _missing(observation):
-        warnings.warn(missing, stacklevel=2)
+    for sentence in filter(None, (_unseen(observation), _missing(observation))):
+        warnings.warn(sentence, stacklevel=2)
     return to_traces(observation.calls, samples), observation.outputs
 
 
@@ -129,13 +132,18 @@ class Recording:
     def __init__(self, observe: Observe) -> None:
         self._observe = observe
 
-    def traces(self) -> list[GateTrace]:
+    def traces(self, loss: Any = None) -> list[GateTrace]:
         """The traces of the calls that were made so far, in their order.
 
+        Args:
+            loss: a single number that was computed in the block from what the model returned, as
+                the framework's own tensor: then every trace has its `gradients`. For torch, and
+                for TensorFlow outside of graphs; elsewhere give its function to `trace`.
+
         Raises:
-            ValueError: there was none.
+            ValueError: there was no call, or the framework cannot differentiate the loss.
         """
-        observation = self._observe()
+        observation = self._observe() if loss is None else self._observe(loss)
         if not observation.calls:
             raise ValueError(
                 "no recurrent layer of the model ran inside the record() block. Call the very "
@@ -175,21 +183,19 @@ def _observe(
     return observation
 
 
-def _missing(observation: Observation) -> str:
-    """A sentence on the layers that did not run, or not where one could see it, or nothing."""
-    ran = {call.layer.id for call in observation.calls}
-    unseen = [
+def _unseen(observation: Observation) -> str:
+    """Sentences on the layers that ran, but not where one could see it, or nothing."""
+    return " ".join(
         f"the calls of layer {id!r} could not be recorded: {why}."
         for id, why in observation.unseen.items()
-    ]
-    missing = [
-        repr(layer.id)
-        for layer in observation.layers
-        if layer.id not in ran and layer.id not in observation.unseen
-    ]
-    if missing:
-        unseen.append(f"the model did not run its recurrent layer {', '.join(missing)}.")
-    return " ".join(unseen)
+    )
+
+
+def _missing(observation: Observation) -> str:
+    """A sentence on the layers that did not run, or nothing."""
+    ran = {*observation.unseen, *(call.layer.id for call in observation.calls)}
+    missing = [repr(layer.id) for layer in observation.layers if layer.id not in ran]
+    return f"the model did not run its recurrent layer {', '.join(missing)}." if missing else ""
 
 
 def _adapter(model: Any) -> ModuleType:
