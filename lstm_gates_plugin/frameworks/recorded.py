@@ -102,8 +102,8 @@ class Observation(NamedTuple):
     unseen: Mapping[str, str] = MappingProxyType({})  # why a layer has no call though it ran, by id
 
 
-#: Gives what was seen so far.
-Observe: TypeAlias = Callable[[], Observation]
+#: Gives what was seen so far, with the gradients of a loss if it is given one.
+Observe: TypeAlias = Callable[..., Observation]
 
 
 def to_traces(calls: Iterable[RecordedCall], samples: int | None = None) -> list[GateTrace]:

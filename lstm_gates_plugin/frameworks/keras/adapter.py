@@ -14,6 +14,12 @@ from lstm_gates_plugin.frameworks.keras import layers as keras_layers
 from lstm_gates_plugin.frameworks.keras.backend import Backend
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
 from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
+from lstm_gates_plugin.frameworks.keras.losses import (
+    Loss,
+    flat_sources,
+    single_number,
+    with_gradients,
+)
 from lstm_gates_plugin.frameworks.keras.recording import Recorder
 from lstm_gates_plugin.frameworks.keras.state import changing_variables, restored_variables
 from lstm_gates_plugin.frameworks.levels import Cell, Node
@@ -57,7 +63,11 @@ def updates(model: Any) -> int | None:
 
 
 def observe(
-    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
+    model: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    samples: int | None,
+    loss: Loss | None = None,
 ) -> Observation:
     """Call a model in inference mode, record its recurrent layers, and leave all as it was.
 
@@ -66,6 +76,7 @@ def observe(
         args: what the model is called with.
         kwargs: the same, by name.
         samples: how many rows to record at most; the model runs on all of them.
+        loss: of what the model returns, to be differentiated by what its layers put out.
 
     Raises:
         ValueError: the model is not built, has no recurrent layer, or `training=True` was given; or
@@ -81,7 +92,12 @@ def observe(
     layers = [layer for node in cells for layer in _layers(node)]
     with backend.restored(keras):
         calls, outputs = backend.run(
-            model, found, repr((layers, _settings(model))), args, {**kwargs, "training": False}
+            model,
+            found,
+            repr((layers, _settings(model))),
+            args,
+            {**kwargs, "training": False},
+            loss,
         )
         with _stepping(backend, model, cells):
             recorded = [
@@ -108,7 +124,8 @@ def recording(model: Any) -> Iterator[Observe]:
     Functions that were compiled, such as that of `predict()`, run uncompiled meanwhile.
 
     Yields:
-        a function that returns what was recorded so far; its `outputs` are `None`.
+        a function that returns what was recorded so far, its `outputs` being `None`, with the
+        gradients of a loss if it is given one.
 
     Raises:
         ValueError: the model is not built, or has no recurrent layer; or this is called while a
@@ -119,20 +136,30 @@ def recording(model: Any) -> Iterator[Observe]:
     backend.refuse_graphs()
     found = _find(model)
     cells: dict[int, Node[Cell]] = {}
+    made: list[TensorCall] = []
     recorded: list[RecordedCall] = []
 
     def keep(call: TensorCall) -> None:
         if call.index not in cells:
             cells[call.index] = found[call.index].read()
+        made.append(call)
+        recorded.extend(to_numpy(call))
+
+    def to_numpy(call: TensorCall) -> list[RecordedCall]:
         with _stepping(backend, model, [cells[call.index]]):
-            recorded.extend(call.to_numpy(keras, cells[call.index]))
+            return call.to_numpy(keras, cells[call.index])
 
-    def observe() -> Observation:
-        layers = [layer for node in cells.values() for layer in _layers(node)]
-        return Observation(layers, list(recorded), None)
+    with backend.following() as (follow, gradient):
 
-    with backend.inline(), Recorder(backend, keep).recording(model, found):
-        yield observe
+        def observe(loss: Any = None) -> Observation:
+            layers = [layer for node in cells.values() for layer in _layers(node)]
+            if loss is None:
+                return Observation(layers, list(recorded), None)
+            calls = with_gradients(made, gradient(single_number(loss), flat_sources(made)))
+            return Observation(layers, [one for call in calls for one in to_numpy(call)], None)
+
+        with backend.inline(), Recorder(backend, keep, follow).recording(model, found):
+            yield observe
 
 
 def _find(model: Any) -> list[keras_layers.Found]:

@@ -8,6 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lstm_gates_plugin.frameworks.keras.family import Keras
+from lstm_gates_plugin.frameworks.keras.losses import (
+    Follow,
+    Gradient,
+    Loss,
+    Run,
+    flat_sources,
+    single_number,
+    with_gradients,
+)
 
 if TYPE_CHECKING:
     from lstm_gates_plugin.frameworks.keras.call import TensorCall
@@ -80,6 +89,7 @@ class Backend(abc.ABC):
         key: str,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        loss: Loss | None = None,
     ) -> tuple[list[TensorCall], Any]:
         """Call a model with recording; its variables are as before afterwards.
 
@@ -89,7 +99,29 @@ class Backend(abc.ABC):
             key: names all about the layers that the recording depends on.
             args: what the model is called with.
             kwargs: the same, by name.
+            loss: to be differentiated by what the layers put out.
 
         Returns:
             The calls that were recorded, and the model's outputs.
         """
+
+    @abc.abstractmethod
+    def following(self) -> contextlib.AbstractContextManager[tuple[Follow | None, Gradient]]:
+        """Remember in the block how tensors were made of each other.
+
+        Yields:
+            what takes the place of a tensor, so that a gradient by it can be had; and the function
+            that gives the gradients of a loss by several, `None` for those it does not depend on.
+            That function raises a `ValueError` where the framework remembers nothing of the kind.
+        """
+
+    def differentiate(self, run: Run, loss: Loss) -> tuple[list[TensorCall], Any]:
+        """Run a model, and differentiate a loss of its outputs by what its layers put out.
+
+        Raises:
+            ValueError: the loss is not a single number.
+        """
+        with self.following() as (follow, gradient):
+            calls, outputs = run(follow)
+            value = single_number(loss(outputs))
+        return with_gradients(calls, gradient(value, flat_sources(calls))), outputs

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.arriving import Arriving
 from lstm_gates_plugin.frameworks.keras.family import Keras
 from lstm_gates_plugin.frameworks.levels import Cell, Node
 from lstm_gates_plugin.frameworks.recorded import RecordedCall
@@ -21,13 +25,17 @@ class TensorCall:
         group: see `RecordedCall`.
         precision: see `RecordedCall`.
         tensors: `inputs`, `mask` and `output` as tensors, `initial_state` and `final_state` as flat
-            lists of them; each may be `None`.
+            lists of them; each may be `None`. Where there is a loss, also `arriving`, its gradients
+            by the output and by each of the states that were returned.
         sequences: whether `output` is that of every timestep.
         backward: whether the layer reads the sequence from its end.
         time_major: whether sequences have the axis of time first.
         is_timestep: the call of a cell, whose tensors have no axis of time.
         more_inputs: whether the cell was given more than `inputs`.
         compared: see `RecordedCall`.
+        repeats_output: see `Arriving`.
+        sources: the tensors by which a loss is differentiated, in the order of `arriving`; `None`
+            for one that is there already.
     """
 
     index: int
@@ -40,6 +48,8 @@ class TensorCall:
     is_timestep: bool = False
     more_inputs: bool = False
     compared: bool = True
+    repeats_output: bool = True
+    sources: Sequence[Any] = field(default=(), repr=False)
 
     def to_numpy(
         self, keras: Keras, cells: Node[Cell], samples: int | None = None
@@ -82,4 +92,28 @@ class TensorCall:
             precision=self.precision,
             compared=self.compared,
         )
-        return levels.replay(cells, whole)
+        return levels.replay(cells, replace(whole, arriving=self._arriving(keras, whole, samples)))
+
+    def _arriving(self, keras: Keras, whole: RecordedCall, samples: int | None) -> Arriving | None:
+        """The gradients that came back, by input time."""
+        if "arriving" not in self.tensors:
+            return None
+        output, *states = [
+            None if tensor is None else keras.array(tensor) for tensor in self.tensors["arriving"]
+        ]
+        of_output = None
+        if self.is_timestep:  # its output is its hidden state
+            states[0] = (
+                output if states[0] is None else states[0] if output is None else output + states[0]
+            )
+        elif output is not None and self.sequences:
+            batch_first = output.swapaxes(0, 1) if self.time_major else output
+            of_output = batch_first[:, ::-1] if self.backward else batch_first
+        elif output is not None:
+            of_output = np.zeros(
+                (len(output), whole.inputs.shape[1], output.shape[-1]), output.dtype
+            )
+            of_output[:, 0 if self.backward else -1] = output
+        return Arriving(of_output, tuple(states), self.repeats_output).map(
+            lambda array: array[:samples]
+        )

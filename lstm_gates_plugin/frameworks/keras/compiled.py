@@ -18,6 +18,7 @@ from lstm_gates_plugin.frameworks.kept import Kept
 from lstm_gates_plugin.frameworks.keras.backend import Backend, NotRecordableError
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
 from lstm_gates_plugin.frameworks.keras.layers import Found
+from lstm_gates_plugin.frameworks.keras.losses import Follow, Loss
 from lstm_gates_plugin.frameworks.keras.recording import Recorder
 from lstm_gates_plugin.frameworks.keras.state import restored_variables
 
@@ -54,6 +55,7 @@ def run(
     key: str,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    loss: Loss | None = None,
 ) -> tuple[list[TensorCall], Any]:
     """Call a model with recording, see `Backend.run`.
 
@@ -68,8 +70,8 @@ def run(
     tensors = [tf.convert_to_tensor(leaves[place]) for place in places]
     compiled = _kept.get(
         model,
-        _key(model, key, args, kwargs, leaves, tensors),
-        lambda: _compile(backend, model, found, (args, kwargs), leaves, places, tensors),
+        (*_key(model, key, args, kwargs, leaves, tensors), loss and weakref.ref(loss)),
+        lambda: _compile(backend, model, found, (args, kwargs), leaves, places, tensors, loss),
     )
     if compiled is None:
         raise NotRecordableError(f"the model {model.name!r} could not be compiled earlier.")
@@ -92,7 +94,7 @@ def _key(
     kwargs: dict[str, Any],
     leaves: Sequence[Any],
     tensors: Sequence[Any],
-) -> Hashable:
+) -> tuple[Hashable, ...]:
     """All that the compiled function depends on, as far as it can be told from outside."""
     return (
         tuple(weakref.ref(layer) for layer in model._flatten_layers(include_self=False)),
@@ -111,18 +113,25 @@ def _compile(
     leaves: Sequence[Any],
     places: Sequence[int],
     tensors: Sequence[Any],
+    loss: Loss | None,
 ) -> _Compiled:
     calls: list[TensorCall] = []
-    recorder = Recorder(backend, calls.append)
+
+    def run(arguments: tuple[Any, Any], follow: Follow | None) -> tuple[list[TensorCall], Any]:
+        made: list[TensorCall] = []
+        with Recorder(backend, made.append, follow).recording(model, found):
+            outputs = model(*arguments[0], **arguments[1])
+        return made, outputs
 
     def call(*inputs: Any) -> Any:
         filled = list(leaves)
         for place, tensor in zip(places, inputs, strict=True):
             filled[place] = tensor
-        args, kwargs = tf.nest.pack_sequence_as(structure, filled)
-        calls.clear()
-        with recorder.recording(model, found):
-            outputs = model(*args, **kwargs)
+        arguments = tf.nest.pack_sequence_as(structure, filled)
+        if loss is None:
+            calls[:], outputs = run(arguments, None)
+        else:
+            calls[:], outputs = backend.differentiate(lambda follow: run(arguments, follow), loss)
         return outputs, [each.tensors for each in calls]
 
     specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,14 @@ from lstm_gates_plugin.frameworks.keras.backend import Backend, NotRecordableErr
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
 from lstm_gates_plugin.frameworks.keras.family import Keras
 from lstm_gates_plugin.frameworks.keras.layers import Found
+from lstm_gates_plugin.frameworks.keras.losses import (
+    Follow,
+    Gradient,
+    Loss,
+    Run,
+    single_number,
+    with_gradients,
+)
 from lstm_gates_plugin.frameworks.keras.recording import Recorder, run_eagerly
 from lstm_gates_plugin.frameworks.keras.state import changing_variables, restored_globals
 
@@ -84,16 +93,54 @@ class Jax(Backend):
         key: str,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        loss: Loss | None = None,
     ) -> tuple[list[TensorCall], Any]:
         """See `Backend`."""
         # Whatever goes wrong: if it is the user's own error, uncompiled it shows best.
         with contextlib.suppress(Exception):
-            return self._run_compiled(model, found, key, args, kwargs)
-        calls, outputs = run_eagerly(self, model, found, args, kwargs)
+            return self._run_compiled(model, found, key, args, kwargs, loss)
+        calls, outputs = run_eagerly(self, model, found, args, kwargs, loss)
         if _count(calls) < len(found):
             with self.inline():
-                return run_eagerly(self, model, found, args, kwargs)
+                return run_eagerly(self, model, found, args, kwargs, loss)
         return calls, outputs
+
+    @contextlib.contextmanager
+    def following(self) -> Iterator[tuple[Follow | None, Gradient]]:
+        """See `Backend`. JAX remembers nothing: it differentiates functions."""
+
+        def refuse(loss: Any, sources: Any) -> Any:
+            raise ValueError(
+                "JAX does not remember how a loss was computed, so it cannot be differentiated "
+                "afterwards. Give the function of the loss to trace(model, ..., loss=)."
+            )
+
+        yield None, refuse
+
+    def differentiate(self, run: Run, loss: Loss) -> tuple[list[TensorCall], Any]:
+        """See `Backend`.
+
+        JAX differentiates by arguments alone; so to all that is followed an argument is added,
+        which is zero.
+        """
+        shapes: list[Any] = []
+
+        def follow_shape(tensor: Any) -> Any:
+            shapes.append((tensor.shape, tensor.dtype))
+            return tensor
+
+        jax.eval_shape(lambda: run(follow_shape)[1])
+        made: list[TensorCall] = []
+
+        def scored(added: list[Any]) -> Any:
+            remaining = iter(added)
+            made[:], outputs = run(lambda tensor: tensor + next(remaining))
+            return single_number(loss(outputs)), (outputs, [call.tensors for call in made])
+
+        zeros = [jax.numpy.zeros(*shape) for shape in shapes]
+        gradients, (outputs, tensors) = jax.grad(scored, has_aux=True)(zeros)
+        calls = [replace(call, tensors=each) for call, each in zip(made, tensors, strict=True)]
+        return with_gradients(calls, gradients), outputs
 
     def _run_compiled(
         self,
@@ -102,6 +149,7 @@ class Jax(Backend):
         key: str,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        loss: Loss | None,
     ) -> tuple[list[TensorCall], Any]:
         leaves = keras.tree.flatten((args, kwargs))
         places = [place for place, leaf in enumerate(leaves) if _is_array(leaf)]
@@ -110,9 +158,9 @@ class Jax(Backend):
         values = [variable.value for variable in variables]
         compiled = _kept.get(
             model,
-            _key(key, args, kwargs, leaves, [*values, *tensors]),
+            (*_key(key, args, kwargs, leaves, [*values, *tensors]), loss and weakref.ref(loss)),
             lambda: self._compile(
-                model, found, (args, kwargs), leaves, places, variables, (values, tensors)
+                model, found, (args, kwargs), leaves, places, variables, (values, tensors), loss
             ),
         )
         if compiled is None:
@@ -132,6 +180,7 @@ class Jax(Backend):
         places: Sequence[int],
         variables: Sequence[Any],
         example: tuple[list[Any], list[Any]],
+        loss: Loss | None,
     ) -> _Compiled:
         calls: list[TensorCall] = []
         structures: list[Any] = []
@@ -141,11 +190,15 @@ class Jax(Backend):
             for place, tensor in zip(places, inputs, strict=True):
                 filled[place] = tensor
             args, kwargs = keras.tree.pack_sequence_as(structure, filled)
-            calls.clear()
-            # No update reaches the variables.
-            scope = _Scope(list(zip(variables, values, strict=True)))
-            with scope, Recorder(self, calls.append).recording(model, found):
-                outputs = model(*args, **kwargs)
+
+            def run(follow: Follow | None) -> tuple[list[TensorCall], Any]:
+                made: list[TensorCall] = []
+                # No update reaches the variables.
+                scope = _Scope(list(zip(variables, values, strict=True)))
+                with scope, Recorder(self, made.append, follow).recording(model, found):
+                    return made, model(*args, **kwargs)
+
+            calls[:], outputs = run(None) if loss is None else self.differentiate(run, loss)
             structures[:] = [keras.tree.map_structure(lambda leaf: None, outputs)]
             return keras.tree.flatten(outputs), [each.tensors for each in calls]
 
@@ -192,7 +245,7 @@ def _key(
     kwargs: dict[str, Any],
     leaves: Sequence[Any],
     tensors: Sequence[Any],
-) -> Hashable:
+) -> tuple[Hashable, ...]:
     """All that the compiled function depends on, as far as it can be told from outside."""
     return (
         key,

@@ -13,6 +13,7 @@ from lstm_gates_plugin.frameworks.keras.backend import Backend
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
 from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
 from lstm_gates_plugin.frameworks.keras.layers import Found, layers_of_class
+from lstm_gates_plugin.frameworks.keras.losses import Follow, Loss, followed
 from lstm_gates_plugin.frameworks.keras.state import changing_variables, restored_variables
 from lstm_gates_plugin.frameworks.levels import leaves
 from lstm_gates_plugin.frameworks.replaced import replaced_attributes
@@ -29,11 +30,16 @@ class Recorder:
     Args:
         backend: what Keras runs on.
         keep: is given each call right after it was made.
+        follow: gives what goes on in the place of a tensor that a layer put out, where there is a
+            loss to be differentiated by it.
     """
 
-    def __init__(self, backend: Backend, keep: Callable[[TensorCall], None]) -> None:
+    def __init__(
+        self, backend: Backend, keep: Callable[[TensorCall], None], follow: Follow | None = None
+    ) -> None:
         self._backend = backend
         self._keep = keep
+        self._follow = follow
         self._groups = 0
         self._group: int | None = None
 
@@ -99,7 +105,9 @@ class Recorder:
         elif initial is None and found.has_own_start:
             initial = keras.initial_state(layer, inputs)
         started = self._states(keras, initial)  # now: the call sets those of a stateful layer
-        result, output, ended = _call_with_states(keras, layer, call)
+        output, returned = _call_with_states(keras, layer, call)
+        output, returned, sources = self._followed(keras, output, returned)
+        ended = returned or (layer.states if layer.stateful else None)
         dense, mask = self._backend.padded(first)
         if given.get("mask") is not None:
             mask = keras.flatten(given["mask"])[0]  # one for all inputs
@@ -120,9 +128,11 @@ class Recorder:
                 time_major=getattr(layer, "time_major", False),
                 more_inputs=bool(more) or given.get("constants") is not None,
                 compared=not keras_cudnn.lacks_gpu(layer),
+                repeats_output=not getattr(layer, "zero_output_for_mask", False),
+                sources=sources,
             )
         )
-        return result
+        return [output, *returned] if layer.return_state else output
 
     def _cell_call(
         self,
@@ -139,7 +149,7 @@ class Recorder:
         result = call()
         if not isinstance(result, (list, tuple)) or len(result) != 2:
             return result  # a layer that only looks like a cell
-        output, new = result
+        output, new, sources = self._followed(keras, *result)
         self._keep(
             TensorCall(
                 index,
@@ -154,9 +164,18 @@ class Recorder:
                 },
                 is_timestep=True,
                 more_inputs=bool(more),
+                sources=sources,
             )
         )
-        return result
+        return output, new
+
+    def _followed(self, keras: Keras, output: Any, states: Any) -> tuple[Any, Any, list[Any]]:
+        """What goes on in the places of an output and of states, and the sources of gradients."""
+        if self._follow is None:
+            return output, states, []
+        (output, *flat), sources = followed(self._follow, [output, *keras.flatten(states)])
+        remaining = iter(flat)
+        return output, keras.map(lambda state: next(remaining), states), sources
 
     def _states(self, keras: Keras, states: Any) -> list[Any] | None:
         if states is None:
@@ -184,10 +203,8 @@ def _refuse_training(*arguments: Any, **more: Any) -> None:
     raise ValueError(f"the model was to be trained {_NOT_NOW}")
 
 
-def _call_with_states(
-    keras: Keras, layer: Any, call: Callable[[], Any]
-) -> tuple[Any, Any, list[Any] | None]:
-    """Call a layer; what it returns, its output, and its final states where they can be had.
+def _call_with_states(keras: Keras, layer: Any, call: Callable[[], Any]) -> tuple[Any, list[Any]]:
+    """Call a layer; its output, and its final states where they can be had.
 
     They are compared with ours, and tell which calls go on from each other. A subclass with its own
     `call` might not expect that they are returned.
@@ -198,9 +215,7 @@ def _call_with_states(
     with asked:
         result = call()
         output, *states = result if layer.return_state else (result,)
-    if not states and layer.stateful:
-        states = layer.states
-    return (result if layer.return_state else output), output, states or None
+    return output, states
 
 
 def run_eagerly(
@@ -209,14 +224,30 @@ def run_eagerly(
     found: Sequence[Found],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    loss: Loss | None = None,
 ) -> tuple[list[TensorCall], Any]:
     """Call a model with recording, not compiled; its variables are as before afterwards.
 
     Returns:
         The calls that were recorded, and the model's outputs.
     """
+    if loss is not None:
+        return backend.differentiate(
+            lambda follow: _run(backend, model, found, args, kwargs, follow), loss
+        )
+    return _run(backend, model, found, args, kwargs, None)
+
+
+def _run(
+    backend: Backend,
+    model: Any,
+    found: Sequence[Found],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    follow: Follow | None,
+) -> tuple[list[TensorCall], Any]:
     calls: list[TensorCall] = []
-    recorder = Recorder(backend, calls.append)
+    recorder = Recorder(backend, calls.append, follow)
     restored = restored_variables(changing_variables(model), backend.snapshot)
     with restored, recorder.recording(model, found):
         outputs = model(*args, **kwargs)

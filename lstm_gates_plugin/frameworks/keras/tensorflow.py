@@ -15,6 +15,7 @@ from lstm_gates_plugin.frameworks.keras.backend import Backend, NotRecordableErr
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
 from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
 from lstm_gates_plugin.frameworks.keras.layers import Found
+from lstm_gates_plugin.frameworks.keras.losses import Follow, Gradient, Loss
 from lstm_gates_plugin.frameworks.keras.recording import run_eagerly
 from lstm_gates_plugin.frameworks.keras.state import restored_globals
 
@@ -99,14 +100,15 @@ class TensorFlow(Backend):
         key: str,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        loss: Loss | None = None,
     ) -> tuple[list[TensorCall], Any]:
         """See `Backend`."""
         # Whatever goes wrong: if it is the user's own error, eagerly it shows best.
         with contextlib.suppress(Exception):
-            return keras_compiled.run(self, model, found, key, args, kwargs)
+            return keras_compiled.run(self, model, found, key, args, kwargs, loss)
         try:
             with self.inline():
-                return run_eagerly(self, model, found, args, kwargs)
+                return run_eagerly(self, model, found, args, kwargs, loss)
         except Exception as error:
             if _has_ragged((args, kwargs)) and keras_of(model).generation > 2:
                 raise ValueError(
@@ -114,6 +116,19 @@ class TensorFlow(Backend):
                     "none. Pad it with to_tensor(), and mask what is padding."
                 ) from error
             raise
+
+    @contextlib.contextmanager
+    def following(self) -> Iterator[tuple[Follow | None, Gradient]]:
+        """See `Backend`."""
+        with tf.GradientTape(persistent=True) as tape:
+
+            def follow(tensor: Any) -> Any:
+                # A copy: a state may be part of the output, and its gradient that of both.
+                copy = tf.identity(tensor)
+                tape.watch(copy)
+                return copy
+
+            yield follow, tape.gradient
 
 
 def _has_ragged(structure: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import keras
@@ -13,6 +14,7 @@ from lstm_gates_plugin.frameworks.keras.backend import Backend
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
 from lstm_gates_plugin.frameworks.keras.family import Keras
 from lstm_gates_plugin.frameworks.keras.layers import Found
+from lstm_gates_plugin.frameworks.keras.losses import Follow, Gradient, Loss
 from lstm_gates_plugin.frameworks.keras.recording import run_eagerly
 from lstm_gates_plugin.frameworks.keras.state import restored_globals
 
@@ -62,16 +64,30 @@ class Torch(Backend):
         key: str,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        loss: Loss | None = None,
     ) -> tuple[list[TensorCall], Any]:
         """See `Backend`. Modules of torch's own within the model keep their mode and buffers."""
         modes = [(module, module.training) for module in model.modules()]
         buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
         try:
-            with torch.no_grad(), self.inline():
-                calls, outputs = run_eagerly(self, model, found, args, kwargs)
+            with torch.set_grad_enabled(loss is not None), self.inline():
+                calls, outputs = run_eagerly(self, model, found, args, kwargs, loss)
         finally:
             for module, training in modes:
                 module.training = training
             for buffer, value in buffers:
                 buffer.copy_(value)
         return calls, outputs
+
+    @contextlib.contextmanager
+    def following(self) -> Iterator[tuple[Follow | None, Gradient]]:
+        """See `Backend`."""
+
+        def follow(tensor: Any) -> Any:
+            if not torch.is_grad_enabled():
+                return tensor
+            # A copy: a state may be part of the output, and its gradient that of both.
+            copy = tensor.clone()
+            return copy if copy.requires_grad else copy.requires_grad_()
+
+        yield follow, partial(torch.autograd.grad, allow_unused=True, retain_graph=True)

@@ -1,0 +1,75 @@
+"""Keras: the tensors that recorded layers put out, by which a loss is differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from lstm_gates_plugin.frameworks.keras.call import TensorCall
+
+#: Gives what goes on in the place of a tensor, so that a gradient by it can be had later.
+Follow: TypeAlias = Callable[[Any], Any]
+
+#: The user's own: what the model returned, as tensors, to a single number.
+Loss: TypeAlias = Callable[[Any], Any]
+
+#: The gradients of a loss by tensors, `None` for those it does not depend on.
+Gradient: TypeAlias = Callable[[Any, Sequence[Any]], Sequence[Any]]
+
+#: Runs a model with its tensors followed; the calls that were recorded, and the outputs.
+Run: TypeAlias = Callable[[Follow | None], tuple[list[TensorCall], Any]]
+
+
+def followed(follow: Follow, tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Follow what a call put out.
+
+    Returns:
+        What goes on in their places, and the same as the sources of gradients: a tensor that is in
+        several places is there once, and else `None`.
+    """
+    known: dict[int, Any] = {}
+    going_on, sources = [], []
+    for tensor in tensors:
+        is_new = id(tensor) not in known
+        if is_new:
+            known[id(tensor)] = follow(tensor)
+        going_on.append(known[id(tensor)])
+        sources.append(known[id(tensor)] if is_new else None)
+    return going_on, sources
+
+
+def flat_sources(calls: Sequence[TensorCall]) -> list[Any]:
+    """All tensors by which the loss of some calls is differentiated."""
+    return [source for call in calls for source in call.sources if source is not None]
+
+
+def with_gradients(calls: Sequence[TensorCall], gradients: Sequence[Any]) -> list[TensorCall]:
+    """The calls, each with its part of the gradients by `flat_sources`."""
+    remaining = iter(gradients)
+    return [
+        replace(
+            call,
+            tensors={
+                **call.tensors,
+                "arriving": [None if s is None else next(remaining) for s in call.sources],
+            },
+            sources=(),
+        )
+        for call in calls
+    ]
+
+
+def single_number(value: Any) -> Any:
+    """The loss itself.
+
+    Raises:
+        ValueError: it is not a single number.
+    """
+    shape = tuple(getattr(value, "shape", ()))
+    if shape not in ((), (1,)):
+        raise ValueError(
+            f"the loss must be a single number, and one of shape {shape} was returned: take its "
+            "mean, or its sum."
+        )
+    return value[0] if shape else value
