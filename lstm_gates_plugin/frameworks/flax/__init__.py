@@ -1,0 +1,1 @@
+"""Flax, linen and nnx."""
