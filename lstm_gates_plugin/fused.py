@@ -161,6 +161,7 @@ def cell_options(
     cell: str,
     *,
     reset_after: bool | None,
+    update_keeps: bool,
     forget_keeps: bool | None,
     **lstm_options: float | None,
 ) -> dict[str, Any]:
@@ -176,6 +177,10 @@ def cell_options(
                 "state before the product)."
             )
         given["reset_after"] = reset_after
+    if not update_keeps:
+        if cell != "gru":
+            raise ValueError(f"update_keeps=False belongs to a GRU, and this is a {cell!r}.")
+        given["update_keeps"] = False
     if cell == "mgu":
         if forget_keeps is None:
             raise ValueError(
@@ -186,11 +191,24 @@ def cell_options(
     return given
 
 
-def peepholes(peephole: Mapping[str, npt.ArrayLike] | None, units: int) -> dict[str, Array] | None:
-    """Checked and copied peephole weights."""
+def peepholes(
+    peephole: Mapping[str, npt.ArrayLike] | npt.ArrayLike | None, order: str, units: int
+) -> dict[str, Array] | None:
+    """Checked and copied peephole weights, from a mapping or from a vector in a declared order."""
+    gates = ("input", "forget", "output")
     if peephole is None:
         return None
-    if not set(peephole) <= {"input", "forget", "output"}:
+    if not isinstance(peephole, Mapping):
+        names = [GATE_LETTERS["lstm"].get(letter, "") for letter in order]
+        if sorted(names) != sorted(gates):
+            raise ValueError(
+                f"peepholes side by side need their order, and peephole_order={order!r} was given. "
+                "Give one letter per gate, in the order of storage: i = input, f = forget, o = "
+                "output; or give the peepholes by gate."
+            )
+        blocks = split("peephole", to_array(peephole), names, units)
+        return {gate: blocks[gate] for gate in gates}
+    if not set(peephole) <= set(gates):
         raise ValueError(
             f"peepholes are by gate, 'input', 'forget' and 'output', and {sorted(peephole)} was "
             "given."

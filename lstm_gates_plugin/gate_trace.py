@@ -56,13 +56,15 @@ class GateTrace:
     def keep_factor(self) -> Array | None:
         """The share of the old state that each timestep keeps, `[batch, time, units]`.
 
-        The forget gate of an LSTM, the update gate of a GRU, and of an MGU the forget gate or one
-        minus it, as `layer.options["forget_keeps"]` says. A simple RNN has none: `None`.
+        The forget gate of an LSTM, the update gate of a GRU or one minus it, and likewise the
+        forget gate of an MGU: `layer.options` says which, by `update_keeps` and `forget_keeps`.
+        A simple RNN has none: `None`.
         """
         if self.layer.cell == "lstm":
             return self.gates["forget"]
         if self.layer.cell == "gru":
-            return self.gates["update"]
+            update = self.gates["update"]
+            return update if self.layer.options.get("update_keeps", True) else 1 - update
         if self.layer.cell == "mgu":
             forget = self.gates["forget"]
             return forget if self.layer.options["forget_keeps"] else 1 - forget

@@ -50,8 +50,9 @@ class RecurrentLayer:
         projection: `(units, recurrent_size)`, or `None`.
         weights: an unknown cell's weights by their own names, else empty.
         options: JSON values that say how the layer computes: `framework`, `activation`,
-            `recurrent_activation`, `reset_after`, `forget_bias`, `cell_clip`, `projection_clip`,
-            `dtype` (as stored), `compute_dtype`, ... Only those that apply.
+            `recurrent_activation`, `reset_after`, `update_keeps` (where it is false),
+            `forget_bias`, `cell_clip`, `projection_clip`, `dtype` (as stored), `compute_dtype`, ...
+            Only those that apply.
     """
 
     id: str
@@ -123,9 +124,11 @@ class RecurrentLayer:
         id: str = "layer",
         direction: Direction = "forward",
         recurrent_bias: npt.ArrayLike | None = None,
-        peephole: Mapping[str, npt.ArrayLike] | None = None,
+        peephole: Mapping[str, npt.ArrayLike] | npt.ArrayLike | None = None,
+        peephole_order: str = "",
         projection: npt.ArrayLike | None = None,
         reset_after: bool | None = None,
+        update_keeps: bool = True,
         forget_keeps: bool | None = None,
         activation: str = "tanh",
         recurrent_activation: str = "sigmoid",
@@ -136,7 +139,18 @@ class RecurrentLayer:
     ) -> RecurrentLayer:
         """Build a layer from fused arrays whose gates lie side by side, in a declared order.
 
-        Arrays are copied; float64 stays float64, every other type becomes float32.
+        Arrays are copied; float64 stays float64, every other type becomes float32. What says how
+        a library stores and computes its cells:
+
+        | cell                 | arguments                                                        |
+        |----------------------|------------------------------------------------------------------|
+        | Keras LSTM, GRU      | `"ifco"`; `"zrh"`, `reset_after=True`, bias and recurrent bias   |
+        | torch LSTM, GRU      | `"ifgo"`; `"rzn"`, `reset_after=True`; all weights transposed    |
+        | Haiku LSTM           | `from_stacked`, `"igfo"`, `forget_bias=1.0`                      |
+        | Haiku GRU            | `"zra"`, `reset_after=False`, `update_keeps=False`               |
+        | Haiku VanillaRNN     | `activation="relu"`                                              |
+        | ONNX LSTM            | `"iofc"`, `peephole_order="iof"`; all weights transposed         |
+        | ONNX GRU             | `"zrh"`, `reset_after=` its `linear_before_reset`; the same      |
 
         Args:
             cell: `"lstm"`, `"gru"`, `"mgu"` or `"simple_rnn"`.
@@ -149,10 +163,14 @@ class RecurrentLayer:
             id: the layer's id.
             direction: `"forward"` or `"backward"`.
             recurrent_bias: `(gates * units,)`: a second bias, added to the recurrent product.
-            peephole: by gate (`input`, `forget`, `output`), `(units,)`. LSTM only.
+            peephole: by gate (`input`, `forget`, `output`), `(units,)`; or side by side, in the
+                order that `peephole_order` declares. LSTM only.
+            peephole_order: letters of the gates of a fused `peephole`: `"iof"` for ONNX.
             projection: `(units, recurrent_size)`. LSTM only.
             reset_after: GRU and MGU, required: whether the gate scales the recurrent product
                 (Keras by default, torch) or the hidden state before the product.
+            update_keeps: GRU: whether the update gate multiplies the old state, or, as in Haiku, the
+                candidate.
             forget_keeps: MGU, required: whether the forget gate multiplies the old state (Flax)
                 or the candidate (Zhou et al. 2016, arXiv 1603.09420).
             activation: name of the candidate's and output's activation, see `cells.activations`.
@@ -187,6 +205,7 @@ class RecurrentLayer:
         described |= fused.cell_options(
             cell,
             reset_after=reset_after,
+            update_keeps=update_keeps,
             forget_keeps=forget_keeps,
             forget_bias=forget_bias,
             cell_clip=cell_clip,
@@ -205,7 +224,7 @@ class RecurrentLayer:
             recurrent_kernel=by_gate("recurrent_kernel", recurrent_kernel),
             bias=summed,
             recurrent_bias=apart,
-            peephole=fused.peepholes(peephole, units),
+            peephole=fused.peepholes(peephole, peephole_order, units),
             projection=None if projection is None else fused.frozen(projection),
             options={**described, "dtype": stored, **(options or {})},
         )

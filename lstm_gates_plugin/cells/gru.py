@@ -12,21 +12,23 @@ from lstm_gates_plugin.layer import RecurrentLayer
 
 
 def run(layer: RecurrentLayer, steps: Steps) -> Run:
-    """Run a GRU (Cho et al. 2014), whose update gate keeps the *old* state where it is open.
+    """Run a GRU (Cho et al. 2014).
 
         r = s(x W_r + h U_r + b_r)      z = s(x W_z + h U_z + b_z)
         n = a(x W_n + b_n + r * (h U_n + b'_n))     with reset_after
         n = a(x W_n + b_n + (r * h) U_n)            without
-        h' = z * h + (1 - z) * n
+        h' = z * h + (1 - z) * n                    with update_keeps
+        h' = (1 - z) * h + z * n                    without
 
-    where s is `recurrent_activation`, a is `activation` and b' the recurrent bias. This is the
-    convention of Keras, torch, TensorFlow 1 and Flax; the paper's first version swaps z and 1 - z.
+    where s is `recurrent_activation`, a is `activation` and b' the recurrent bias. Keras, torch,
+    TensorFlow 1, Flax and ONNX keep the old state where z is open; in Haiku z overwrites it, as in
+    the paper's first version.
     """
     gate_function, function_ = (
         function(layer, "recurrent_activation"),
         function(layer, "activation"),
     )
-    after = layer.options["reset_after"]
+    after, keeps = layer.options["reset_after"], layer.options.get("update_keeps", True)
     closed = 2 * layer.units  # reset and update lie side by side, before the candidate
     recurrent = fuse(layer.recurrent_kernel, ("reset", "update"))
     candidate_kernel = layer.recurrent_kernel["candidate"]
@@ -46,7 +48,8 @@ def run(layer: RecurrentLayer, steps: Steps) -> Run:
         else:
             z["candidate"][t] += (reset * h) @ candidate_kernel
         candidate = gates["candidate"][t] = function_(z["candidate"][t])
-        h = steps.carry(t, update * h + (1 - update) * candidate, h)
+        keep = update if keeps else 1 - update
+        h = steps.carry(t, keep * h + (1 - keep) * candidate, h)
         hiddens[t] = h
     return Run(gates, z, hiddens)
 
