@@ -100,7 +100,7 @@ class Call:
         if final is not None and mask is not None:
             # Flax returns the carry behind the padding of a row without timesteps.
             started = initial or tuple(np.zeros_like(state) for state in final)
-            ran = mask.any(axis=1)[:, None]
+            ran = mask.sum(axis=1, keepdims=True) > 0
             final = tuple(
                 np.where(ran, end, start) for end, start in zip(final, started, strict=True)
             )
