@@ -70,7 +70,7 @@ class LightningCallback(Hooks):
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
     ) -> None:
-        Schedule(every_n_steps)
+        _check_every(every_n_steps)
         self._waits_for_validation = isinstance(probe, str)
         if self._waits_for_validation and probe != FIRST_VAL_BATCH:
             raise ValueError(
@@ -209,6 +209,16 @@ class LightningCallback(Hooks):
         if self._writer is not None:
             with self._notices.training_goes_on("the last pictures"):
                 shared.rest(self._writer)
+
+
+def _check_every(every_n_steps: Every) -> None:
+    try:
+        Schedule(every_n_steps)
+    except ValueError as error:
+        raise ValueError(
+            f'every_n_steps={every_n_steps!r} was given; expected "auto" or a whole number of at '
+            "least 1."
+        ) from error
 
 
 def _inputs(batch: Any) -> Any:
