@@ -169,8 +169,8 @@ class RecurrentLayer:
             projection: `(units, recurrent_size)`. LSTM only.
             reset_after: GRU and MGU, required: whether the gate scales the recurrent product
                 (Keras by default, torch) or the hidden state before the product.
-            update_keeps: GRU: whether the update gate multiplies the old state, or, as in Haiku, the
-                candidate.
+            update_keeps: GRU: whether the update gate multiplies the old state or, as in Haiku,
+                the candidate.
             forget_keeps: MGU, required: whether the forget gate multiplies the old state (Flax)
                 or the candidate (Zhou et al. 2016, arXiv 1603.09420).
             activation: name of the candidate's and output's activation, see `cells.activations`.
