@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch._C._dynamo import eval_frame
 
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.frameworks.torch import kinds, weights
@@ -26,9 +27,10 @@ def recurrent_layers(model: Any) -> list[RecurrentLayer]:
     A layer whose weights cannot be read is named in a warning.
 
     Raises:
+        TypeError: it is no module.
         ValueError: this is called while a function is compiled.
     """
-    _refuse_compilation()
+    _check(model)
     module = unwrap(model)
     with restored(module):
         read, refused = _read(torch_layers.find(module))
@@ -52,25 +54,32 @@ def observe(
         samples: how many rows to record at most; the model runs on all of them.
 
     Raises:
+        TypeError: it is no module.
         ValueError: no recurrent layer can be recorded, or this is called while a function is
             compiled.
     """
-    _refuse_compilation()
+    _check(model)
     module = unwrap(model)
     found = _recordable(module)
     calls: list[RecordedCall] = []
+    unseen: dict[str, str] = {}
     with restored(module):
         read, refused = _read(found)
         _warn_or_raise(refused, bool(read))
         found = [each for each in found if each.id in read]
 
-        def keep(number: int, call: ModuleCall) -> None:
-            calls.extend(call.to_recorded(read[found[number].id]))
+        def keep(number: int, call: ModuleCall | str) -> None:
+            layers = read[found[number].id]
+            if isinstance(call, str):
+                unseen.update({layer.id: call for layer in layers})
+            else:
+                calls.extend(call.to_recorded(layers))
 
         args, kwargs = to_model(module, (args, kwargs))
         with recorded(module, found, keep, samples):
             outputs = module(*args, **kwargs)
-    return Observation([layer for layers in read.values() for layer in layers], calls, outputs)
+    layers = [layer for each in read.values() for layer in each]
+    return Observation(layers, calls, outputs, unseen)
 
 
 @contextlib.contextmanager
@@ -83,16 +92,22 @@ def recording(model: Any) -> Iterator[Observe]:
         a function that returns what was recorded so far; its `outputs` are `None`.
 
     Raises:
+        TypeError: it is no module.
         ValueError: no recurrent layer can be recorded, or this is called while a function is
             compiled; in the block, if the model is trained.
     """
-    _refuse_compilation()
+    _check(model)
     found = _recordable(model)
     read: dict[str, list[RecurrentLayer]] = {}
     calls: list[RecordedCall] = []
 
-    def keep(number: int, call: ModuleCall) -> None:
+    def keep(number: int, call: ModuleCall | str) -> None:
         each = found[number]
+        if isinstance(call, str):
+            warnings.warn(
+                f"a call of layer {each.id!r} could not be recorded: {call}.", stacklevel=4
+            )
+            return
         if each.id not in read:  # now: with the weights that it has in this call
             new, refused = _read([each])
             _warn_or_raise(refused, True)
@@ -178,9 +193,22 @@ def _is_sharded(model: Any) -> bool:
     return bool(torch.distributed.get_world_size() > 1)
 
 
-def _refuse_compilation() -> None:
-    if torch.compiler.is_compiling():
-        raise ValueError(
-            "gates cannot be recorded inside a function that torch.compile compiles, which has no "
-            "values yet. Log and trace outside of it."
+def _check(model: Any) -> None:
+    """Refuse what cannot be recorded at all."""
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            "a PyTorch model must be a torch.nn.Module, and an object of type "
+            f"{type(model).__module__}.{type(model).__qualname__} was given."
         )
+    # This function is compiled as well, or it is called uncompiled from one that is.
+    callback = getattr(eval_frame, "get_eval_frame_callback", lambda: None)
+    if torch.compiler.is_compiling() or callable(callback()):
+        _refuse_compilation()
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def _refuse_compilation() -> None:
+    raise ValueError(
+        "gates cannot be recorded inside a function that torch.compile compiles, which has no "
+        "values yet. Log and trace outside of it."
+    )

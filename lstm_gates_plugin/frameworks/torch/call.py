@@ -51,9 +51,11 @@ class ModuleCall:
     def taken(cls, module: Any, inputs: Any, states: Any, samples: int | None) -> ModuleCall | None:
         """Note what goes into a module; `None` where that is nothing that such a module takes."""
         data = inputs.data if isinstance(inputs, PackedSequence) else inputs
-        if not isinstance(data, torch.Tensor) or not 1 <= data.ndim <= 3:
-            return None
         axes = 2 if kinds.is_single_cell(module) else 3
+        if not isinstance(data, torch.Tensor) or data.ndim not in (axes - 1, axes):
+            return None
+        if not data.is_floating_point() or data.shape[-1] != module.input_size:
+            return None
         batched = isinstance(inputs, PackedSequence) or data.ndim == axes
         dense, mask = _dense(module, inputs, batched)
         call = cls(

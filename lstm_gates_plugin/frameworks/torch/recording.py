@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from lstm_gates_plugin.frameworks.replaced import replaced_attributes
+from lstm_gates_plugin.frameworks.torch import kinds
 from lstm_gates_plugin.frameworks.torch.call import ModuleCall
 from lstm_gates_plugin.frameworks.torch.layers import DISTRIBUTING, Found, wrapped_attribute
 from lstm_gates_plugin.frameworks.torch.values import to_model
 
-#: Is given each call right after it was made, with the number of its module.
-Keep = Callable[[int, ModuleCall], None]
+#: Is given each call right after it was made, with the number of its module; or why there is none.
+Keep: TypeAlias = Callable[[int, ModuleCall | str], None]
 
 _NOT_NOW = (
     "while gates are recorded, which is done in inference mode. Take training steps outside of "
@@ -55,27 +55,45 @@ def recorded(
 def _recording(number: int, found: Found, keep: Keep, samples: int | None) -> Callable[..., Any]:
     """A module's `forward` that hands on what goes in and comes out."""
     module, forward = found.module, found.module.forward
-    parameters = inspect.signature(forward)
 
     def recording(*args: Any, **kwargs: Any) -> Any:
         if module.training:
             raise ValueError(f"layer {found.id!r} was run in training mode {_NOT_NOW}")
-        try:
-            given = parameters.bind(*args, **kwargs).arguments
-        except TypeError:  # which torch says better
-            return forward(*args, **kwargs)
-        inputs, *more = given.values()
-        states = given.get("hx", more[0] if more else None)
+        inputs, states = _arguments(*args, **kwargs)
         with torch.no_grad():
             call = ModuleCall.taken(module, inputs, states, samples)
         result = forward(*args, **kwargs)
-        if call is not None:
-            with torch.no_grad():
+        with torch.no_grad():
+            if call is None:
+                keep(number, _not_taken(module, inputs))
+            else:
                 call.returned(result)
                 keep(number, call)
         return result
 
     return recording
+
+
+def _not_taken(module: Any, inputs: Any) -> str:
+    """Why a call could not be recorded: only a subclass takes what its class does not."""
+    if isinstance(inputs, torch.Tensor):
+        given = f"a tensor of shape {tuple(inputs.shape)} and type {inputs.dtype}"
+    else:
+        given = f"an object of type {type(inputs).__qualname__}"
+    return (
+        f"a torch.nn.{kinds.class_name(module)} takes sequences of {module.input_size} features, "
+        f"and its subclass {type(module).__name__} was given {given} first"
+    )
+
+
+def _arguments(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """The sequence and the initial states that a recurrent module was given, as torch names them.
+
+    A subclass may call them otherwise, and take more.
+    """
+    given = [*args, *kwargs.values()]
+    inputs = kwargs.get("input", given[0] if given else None)
+    return inputs, kwargs.get("hx", args[1] if len(args) > 1 else None)
 
 
 def _local(wrapper: Any) -> Callable[..., Any]:

@@ -83,7 +83,7 @@ def _weight(found: Found, name: str) -> Any:
             inference = {"do_power_iteration": False} if hasattr(hook, "n_power_iterations") else {}
             return hook.compute_weight(module, **inference)
     for owner in (module, found.parent):
-        raw = getattr(owner, "_parameters", {}).get(f"{name}_raw")
+        raw = getattr(owner, f"{name}_raw", None)
         if raw is not None:
             return raw
     return getattr(module, name, None)
