@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.matrix import TABLE
+from helpers.matrix import TABLE, TABLE_OF_FORMS
 from helpers.tensorboard_server import tensorboard_server
 
 # Before any test imports a framework: quiet, on the CPU, with the backend that is tested here.
@@ -36,7 +36,8 @@ def serve_logdir() -> Iterator[Callable[..., str]]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what the matrix tests found; with `UPDATE_MATRIX=1`, put it into the docs."""
-    for line in TABLE.lines():
-        terminalreporter.write_line(line)
-    if os.environ.get("UPDATE_MATRIX"):
-        TABLE.update(Path(__file__).parents[1] / "docs" / "matrix.md")
+    for table in (TABLE, TABLE_OF_FORMS):
+        for line in table.lines():
+            terminalreporter.write_line(line)
+        if os.environ.get("UPDATE_MATRIX"):
+            table.update(Path(__file__).parents[1] / "docs" / "matrix.md")

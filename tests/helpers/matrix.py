@@ -1,74 +1,82 @@
-"""The table of the matrix tests: how far each combination is from the framework's own states."""
+"""The tables of the matrix tests: how far each combination is from the framework's own states."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-#: The columns of the table: nothing is masked, or timesteps at the end, the start or between.
+import lstm_gates_plugin as lg
+
+#: The columns of the first table: nothing is masked, or timesteps at the end, the start or between.
 MASKS = ("none", "right", "left", "middle")
+#: The columns of PyTorch's: the forms in which a module takes its sequences.
+FORMS = ("padded tensor", "packed", "unbatched")
 
-
-class Combination(NamedTuple):
-    """One row of the table."""
-
-    framework: str
-    cell: str
-    arrangement: str
-    mask: str
+_ROW = ("framework", "cell", "arrangement")
 
 
 class Table:
     """Collects the largest difference of each combination, and prints them."""
 
-    def __init__(self) -> None:
-        self._rows: dict[Combination, float] = {}
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        self._head = _line((*_ROW, *columns))
+        self._differences: dict[tuple[str, str, str], dict[str, float]] = {}
 
     def add(
-        self, framework: str, cell: str, arrangement: str, mask: str, difference: float
+        self, framework: str, cell: str, arrangement: str, column: str, difference: float
     ) -> None:
         """Keep the difference, unless a larger one of this combination is already kept."""
-        row = Combination(framework, cell, arrangement, mask)
-        self._rows[row] = max(difference, self._rows.get(row, 0.0))
+        row = self._differences.setdefault((framework, cell, arrangement), {})
+        row[column] = max(difference, row.get(column, 0.0))
 
     def lines(self) -> list[str]:
-        """The table in Markdown, one column for each mask; empty if nothing was collected."""
-        by_row: dict[tuple[str, ...], dict[str, str]] = {}
-        for (*row, mask), difference in self._rows.items():
-            by_row.setdefault(tuple(row), {})[mask] = f"{difference:.0e}"
+        """The rows in Markdown; empty if nothing was collected."""
         return [
-            _line((*row, *(found.get(mask, "–") for mask in MASKS)))
-            for row, found in sorted(by_row.items())
+            _line((*row, *(f"{found[c]:.0e}" if c in found else "–" for c in self._columns)))
+            for row, found in sorted(self._differences.items())
         ]
 
     def update(self, document: Path) -> None:
         """Put the rows of the frameworks of this run into the table in a document."""
         ours = {line.split(" | ")[0] for line in self.lines()}
-        before, rows, after = _parts(document.read_text())
+        before, rows, after = self.parts(document)
         kept = [line for line in rows if line.split(" | ")[0] not in ours]
         table = [*before, *sorted([*kept, *self.lines()]), *after]
         document.write_text("\n".join(table) + "\n")
 
+    def parts(self, document: Path) -> tuple[list[str], list[str], list[str]]:
+        """The lines of a document up to the rows of this table, these, and the lines behind."""
+        lines = document.read_text().splitlines()
+        start = lines.index(self._head) + 2
+        end = next(k for k in range(start, len(lines) + 1) if lines[k : k + 1] in ([], [""]))
+        return lines[:start], lines[start:end], lines[end:]
 
-def documented_rows(document: Path, framework: str) -> set[tuple[str, str]]:
-    """The cells and arrangements that a document's table has of a framework."""
-    _, rows, _ = _parts(document.read_text())
-    cells = [line.strip("| ").split(" | ") for line in rows]
-    return {(row[1], row[2]) for row in cells if row[0] == framework}
 
-
-def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines of a document up to the rows of its table, these, and the lines behind."""
-    lines = text.splitlines()
-    start = lines.index(HEAD[1]) + 1
-    end = next(k for k in range(start, len(lines) + 1) if lines[k : k + 1] in ([], [""]))
-    return lines[:start], lines[start:end], lines[end:]
+def swapped(layer: lg.RecurrentLayer) -> lg.RecurrentLayer:
+    """The layer with the blocks of two gates swapped; a simple RNN, with one, with its kernels."""
+    if len(layer.gates) == 1:
+        return replace(layer, kernel=layer.recurrent_kernel, recurrent_kernel=layer.kernel)
+    a, b, *rest = layer.gates
+    order = {a: b, b: a, **{gate: gate for gate in rest}}
+    blocks = {
+        name: {gate: getattr(layer, name)[order[gate]] for gate in layer.gates}
+        for name in ("kernel", "recurrent_kernel", "bias")
+        if getattr(layer, name) is not None
+    }
+    return replace(layer, **blocks)
 
 
 def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-HEAD = [_line((*Combination._fields[:3], *MASKS)), _line(("---",) * (3 + len(MASKS)))]
+#: The tables of this run of pytest, printed at its end.
+TABLE = Table(MASKS)
+TABLE_OF_FORMS = Table(FORMS)
 
-#: The table of this run of pytest, printed at its end.
-TABLE = Table()
+
+def documented_rows(document: Path, framework: str, table: Table = TABLE) -> set[tuple[str, str]]:
+    """The cells and arrangements that a table in a document has of a framework."""
+    _, rows, _ = table.parts(document)
+    cells = [line.strip("| ").split(" | ") for line in rows]
+    return {(row[1], row[2]) for row in cells if row[0] == framework}
