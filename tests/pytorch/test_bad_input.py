@@ -1,5 +1,6 @@
 """What goes wrong is named and explained, and the user's own errors stay the user's own."""
 
+import warnings
 from typing import Any
 
 import pytest
@@ -148,6 +149,26 @@ def test_a_model_whose_forward_takes_no_batch_is_recorded() -> None:
         pass
     with pytest.raises(ValueError, match="no recurrent layer of the model ran inside"):
         recording.traces()
+
+
+def test_lazy_modules_are_called_by_the_user_first() -> None:
+    model = nn.Sequential(nn.GRU(3, 4, batch_first=True))
+    model.head = nn.LazyLinear(2)
+    for look in (lambda: lg.trace(model, X), lambda: lg.recurrent_layers(model)):
+        with pytest.raises(ValueError, match=r"no weights yet .* head\.weight, head\.bias\. Call"):
+            look()
+
+
+def test_a_name_that_only_begins_like_that_of_a_recurrent_module() -> None:
+    class LSTMHead(nn.Linear):
+        pass
+
+    model = nn.Sequential(nn.GRU(3, 4, batch_first=True))
+    model.head = LSTMHead(4, 2)
+    with warnings.catch_warnings(), lg.record(model) as recording:
+        warnings.simplefilter("error")
+        model[0](X)
+    assert len(recording.traces()) == 1
 
 
 def test_other_objects_are_no_models() -> None:

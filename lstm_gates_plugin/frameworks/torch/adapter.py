@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch._C._dynamo import eval_frame
+from torch.nn.parameter import is_lazy
 
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.frameworks.torch import kinds, weights
@@ -199,6 +200,12 @@ def _check(model: Any) -> None:
         raise TypeError(
             "a PyTorch model must be a torch.nn.Module, and an object of type "
             f"{type(model).__module__}.{type(model).__qualname__} was given."
+        )
+    lazy = [name for name, each in model.named_parameters() if is_lazy(each)]
+    if lazy:
+        raise ValueError(
+            f"the model has no weights yet where lazy modules have not been called: "
+            f"{', '.join(lazy)}. Call it once on a batch first."
         )
     # This function is compiled as well, or it is called uncompiled from one that is.
     callback = getattr(eval_frame, "get_eval_frame_callback", lambda: None)

@@ -43,6 +43,9 @@ _WRAPPED = {
 #: Of these, the ones that hand work to other devices or wait for other processes.
 DISTRIBUTING = ("DataParallel", "DistributedDataParallel")
 
+# The end of a class's name that says that it is recurrent, other than `LSTMHead`.
+_RECURRENT = re.compile(r"(LSTM|GRU|RNN|Recurrent)(Cell|Layer|Block|Net|Network|Model|Module)?\d*$")
+
 
 @dataclass(frozen=True)
 class Found:
@@ -114,9 +117,7 @@ def look_recurrent(model: Any) -> list[str]:
     names = []
     for path, module in unwrap(model).named_modules():
         cls = _original_name(module)
-        if not re.search("LSTM|GRU|RNN|Recurrent", cls) or not any(
-            True for _ in module.parameters()
-        ):
+        if not _RECURRENT.search(cls) or next(module.parameters(), None) is None:
             continue
         if not any(class_name(each) for each in module.modules()):
             names.append(f"{path.replace('.', '/') or 'the model itself'} ({cls})")

@@ -123,9 +123,6 @@ def _generators(model: Any) -> dict[str, list[int]]:
     kinds = {"cpu", *(parameter.device.type for parameter in model.parameters())}
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         kinds.add("cuda")
-    counts = {kind: _device_count(kind) for kind in kinds - {"meta"}}
-    return {kind: list(range(count)) for kind, count in counts.items()}
-
-
-def _device_count(kind: str) -> int:
-    return 0 if kind == "cpu" else int(getattr(torch, kind).device_count())
+    modules = {kind: getattr(torch, kind, None) for kind in kinds - {"cpu"}}
+    counts = {kind: module.device_count() for kind, module in modules.items() if module}
+    return {"cpu": [], **{kind: list(range(count)) for kind, count in counts.items()}}
