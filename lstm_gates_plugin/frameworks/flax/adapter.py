@@ -56,7 +56,7 @@ def observe(
     refuse_tracing(args, kwargs)
     layers = recurrent_layers(model)
     if isinstance(model, nnx.Module):
-        ran = _run_nnx(model, args, kwargs, len(layers))
+        ran = _run_nnx(model, args, kwargs)
     else:
         ran = _run_linen(*_with_variables(model), args, kwargs, len(layers))
     read: Read = {}
@@ -104,8 +104,10 @@ def recording(model: Any) -> Iterator[Observe]:
         if isinstance(model, nnx.Module):
             if not layers:
                 raise _no_layer(model)
+            found = flax_nnx.find(model)
             stack.enter_context(flax_nnx.in_inference_mode(model))
-            stack.enter_context(flax_nnx.recording(recorder, flax_nnx.find(model)))
+            stack.enter_context(flax_nnx.marked(found))
+            stack.enter_context(flax_nnx.recording(recorder, found))
         else:
             module, variables = _with_variables(model)
             stack.enter_context(flax_linen.recording(recorder, module, variables["params"]))
@@ -115,24 +117,26 @@ def recording(model: Any) -> Iterator[Observe]:
         _remember(_with_variables(model)[0], calls, recorded)
 
 
-def _run_nnx(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], layers: int) -> Ran:
+def _run_nnx(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ran:
     """Run a copy of the module as a compiled function, or, uncompiled, the module itself."""
     tensors, filled, plain = separated((args, kwargs))
-    graph, state = nnx.split(model)
+    found = flax_nnx.find(model)
+    with flax_nnx.marked(found):
+        graph, state = nnx.split(model)
 
-    def body(recorder: Recorder, arrays: Any) -> Any:
-        state, tensors = arrays
-        args, kwargs = filled(tensors)
-        called = nnx.merge(graph, state) if recorder.compiling else model
-        with (
-            flax_nnx.restored(called),
-            flax_nnx.in_inference_mode(called),
-            flax_nnx.recording(recorder, flax_nnx.find(called)),
-        ):
-            return called(*args, **kwargs)
+        def body(recorder: Recorder, arrays: Any) -> Any:
+            state, tensors = arrays
+            args, kwargs = filled(tensors)
+            called = nnx.merge(graph, state) if recorder.compiling else model
+            with (
+                flax_nnx.restored(called),
+                flax_nnx.in_inference_mode(called),
+                flax_nnx.recording(recorder, found),
+            ):
+                return called(*args, **kwargs)
 
-    key = None if plain is None else (graph, plain)
-    return run(model, key, body, (state, tensors), layers)
+        key = None if plain is None else (graph, plain)
+        return run(model, key, body, (state, tensors), len(found))
 
 
 def _run_linen(

@@ -120,11 +120,12 @@ def _has_plain_parts(cell: Any) -> bool:
 
 
 def starts_from_zero(cell: Any) -> bool:
-    """Whether the carry that a cell makes for itself is zero."""
+    """Whether the carry that a cell makes for itself is known to be zero."""
     # Both kinds of Flax have the same function of JAX for that, or nnx none.
     has_zeros = getattr(cell, "carry_init", None) in (None, jax.nn.initializers.zeros)
     start = type(cell).initialize_carry
-    return has_zeros and any(start is known.initialize_carry for _, known in _KINDS)
+    has_own = all(start is not known.initialize_carry for _, known in _KINDS)
+    return has_zeros and not has_own and _kind(cell) != "unknown"
 
 
 def _feature_axes(cell: Any) -> int:

@@ -73,7 +73,8 @@ def find(model: Any) -> list[Found]:
         id_ = "/".join(path)
         if id(cell) in found:
             first = found[id(cell)]
-            first.rnns.extend([] if rnn is None else [rnn])
+            if rnn is not None and all(rnn is not other for other in first.rnns):
+                first.rnns.append(rnn)
             first.aliases.append(id_)
             return
         ids[id_] += 1
@@ -146,8 +147,21 @@ def restored(model: Any) -> Iterator[None]:
 
 
 @contextmanager
+def marked(found: Sequence[Found]) -> Iterator[None]:
+    """In the block, the modules of layers carry their ids, and so do copies that are made of them.
+
+    The ids could not be found in a copy, which has its attributes in another order.
+    """
+    with ExitStack() as stack:
+        for each in found:
+            for module in (each.cell, *each.rnns):
+                stack.enter_context(replaced_attributes(module, **{_MARK: each.id}))
+        yield
+
+
+@contextmanager
 def recording(recorder: Recorder, found: Sequence[Found]) -> Iterator[None]:
-    """Record the calls of layers to the end of the block, in whichever copies of their modules."""
+    """Record the calls of marked layers to the end of the block, in whichever copies of them."""
     places = {each.id: each.place for each in found}
 
     def place_of(module: Any) -> Place | None:
@@ -175,9 +189,6 @@ def recording(recorder: Recorder, found: Sequence[Found]) -> Iterator[None]:
         return call
 
     with ExitStack() as stack:
-        for each in found:
-            for module in (each.cell, *each.rnns):
-                stack.enter_context(replaced_attributes(module, **{_MARK: each.id}))
         stack.enter_context(replaced_method(nnx.RNN, "__call__", rnn_call))
         for cls in {type(each.cell) for each in found}:
             stack.enter_context(replaced_method(cls, "__call__", cell_call))
