@@ -1,5 +1,6 @@
 """GateWriter in trouble: what collides, what is misspelt, what fails, and who writes at once."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,13 @@ def test_threads_may_share_a_writer(tmp_path: Path) -> None:
     assert len(list(tmp_path.rglob("*tfevents*"))) == 1
     for layer in lg.read(tmp_path)["."].values():
         assert layer.series("kernel/forget", "mean").steps.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_rank_is_looked_for_only_where_torch_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    with lg.GateWriter(tmp_path) as writer:
+        assert writer.log([make_layer()], step=0)
+    assert list(lg.read(tmp_path)["."]) == ["lstm_0"]
