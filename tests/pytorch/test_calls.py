@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_s
 import lstm_gates_plugin as lg
 from helpers.torch_modules import G1, close, g1, g1_lstm, randomized, sequence, values
 from lstm_gates_plugin import capture
+from lstm_gates_plugin.cells import forward
 
 X = sequence(1, 2, 3)
 
@@ -261,18 +262,28 @@ def test_f10_no_timesteps_is_the_users_own_error() -> None:
         lg.trace(Packs(), torch.zeros(2, 3, 3), [3, 0])
 
 
-def test_c4_a_gru_equals_kerass_when_its_weights_are_converted() -> None:
-    """The orders are those of both frameworks; the numbers are what Keras returned for G3."""
-    module = nn.GRU(1, 1, batch_first=True)
-    keras = np.array([1.0, 2.0, 3.0])  # update, reset, candidate
-    with torch.no_grad():
-        module.weight_ih_l0.copy_(torch.tensor(keras[[1, 0, 2]])[:, None])
-    (layer,) = lg.recurrent_layers(module)
-    same = lg.RecurrentLayer.from_arrays(
-        "gru", keras[None], np.zeros((1, 3)), gate_order="zrh", reset_after=True
+def test_c4_a_gru_is_kerass_when_its_weights_are_converted() -> None:
+    """Keras stores update before reset, transposed, and its two biases as rows of one."""
+    module = randomized(nn.GRU(3, 4, batch_first=True))
+    x = torch.randn(2, 5, 3)
+    (trace,) = lg.trace(module, x)
+
+    def to_keras(weight: torch.Tensor) -> np.ndarray:
+        reset, update, candidate = weight.detach().numpy().reshape(3, 4, -1)
+        return np.concatenate([update, reset, candidate]).T.squeeze()
+
+    layer = lg.RecurrentLayer.from_arrays(
+        "gru",
+        to_keras(module.weight_ih_l0),
+        to_keras(module.weight_hh_l0),
+        to_keras(module.bias_ih_l0),
+        recurrent_bias=to_keras(module.bias_hh_l0),
+        gate_order="zrh",
+        reset_after=True,
     )
-    for gate in layer.gates:
-        close(layer.kernel[gate], same.kernel[gate])
+    keras = forward(layer, x.numpy())
+    for name, array in trace.parts().items():
+        close(array, keras.parts()[name])
 
 
 def test_c9_one_orientation_for_every_framework() -> None:
