@@ -199,11 +199,13 @@ def _with_variables(model: Any) -> tuple[Any, Mapping[str, Any]]:
             "(module, variables), with what module.init() returned: trace((module, variables), x)."
         )
     if not isinstance(variables, Mapping) or "params" not in variables:
-        given = f"with the keys {sorted(map(str, variables))}" * isinstance(variables, Mapping)
+        given = f"an object of type {type(variables).__name__}"
+        if isinstance(variables, Mapping):
+            given = f"one with the keys {sorted(map(str, variables))}"
         raise ValueError(
             "the variables of a Flax linen module are a dict of collections, of which 'params' is "
-            f"one, and {given or f'an object of type {type(variables).__name__}'} was given. "
-            "Give what module.init() returned, or {'params': parameters}."
+            f"one, and {given} was given. Give what module.init() returned, or "
+            "{'params': parameters}."
         )
     return module, variables
 

@@ -83,6 +83,11 @@ class Recorder:
             return bool(getattr(rnn, name) if value is None else value)
 
         axes = part.place.description.feature_axes
+        if inputs.ndim < axes + 1:
+            raise ValueError(
+                f"layer {part.place.id!r} was given inputs of shape {inputs.shape}, and a sequence "
+                "was expected, [batch, time, features] or, without a batch, [time, features]."
+            )
         time_axis = 0 if flag("time_major") else inputs.ndim - axes - 1
         if given is None:
             given = start((*inputs.shape[:time_axis], *inputs.shape[time_axis + 1 :]))
