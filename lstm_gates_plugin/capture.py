@@ -126,6 +126,21 @@ def observe(
     return to_traces(observation.calls, samples), observation.outputs
 
 
+def own_loss(model: Any, target: Any) -> Any:
+    """The loss that a model is trained with, as a function of its outputs.
+
+    Args:
+        model: as for `recurrent_layers`.
+        target: the right answers.
+
+    Returns:
+        `None` where the model does not know its loss: only a compiled Keras model does. It is the
+        same function as long as model, loss and target are the same.
+    """
+    find = getattr(_adapter(model), "own_loss", None)
+    return None if find is None else find(model, target)
+
+
 class Recording:
     """What a model's recurrent layers did inside a `record` block."""
 

@@ -26,7 +26,9 @@ RUN_DIRECTORY = "lstm_gates"
 MAX_STEP = 2**53 - 1
 """The largest training step: above it a step is no longer exact in the browser."""
 
-KINDS = ("weights", "activations")
+PARTS = ("weights", "activations", "gradients")
+"""What a writer records of a model by itself."""
+KINDS = (*PARTS, "training_gradients")
 STREAMS = ("statistics", "snapshots", "first")
 FIRST_ITEMS = ("snapshot", "statistics", "entries")
 """The records in one blob sequence of the tag ``.../first``, in order."""
@@ -40,7 +42,11 @@ COLUMNS = (
     *("change_since_previous", "max_change_since_previous"),
     "spectral_norm",
 )
-RECORD_COLUMNS = ("log_call", "epoch", "loss", "probe_hash", "difference")
+RECORD_COLUMNS = (
+    *("log_call", "epoch", "loss", "probe_hash", "difference"),
+    # Timesteps back, and how many there were; see `measure.reach`. Of gradients alone.
+    *("reach", "reach_limit"),
+)
 UNIT_COLUMNS = ("mean", "std", "nearly_closed", "nearly_open")
 HISTOGRAM_BINS = 32
 
@@ -243,6 +249,8 @@ def _expected_shapes(
         }
     if header["kind"] == "weights":
         return _weights_shapes(header, arrays)
+    if header["kind"] == "gradients":
+        return _gradients_shapes(arrays)
     return _activations_shapes(header, arrays)
 
 
@@ -280,6 +288,13 @@ def _activations_shapes(
         elif name.startswith("survival"):
             shapes[name] = (all_units,)
     return shapes
+
+
+def _gradients_shapes(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
+    _require("mask" in arrays and arrays["mask"].ndim == 2, "the mask is missing")
+    _require("reach/lags" in arrays and arrays["reach/lags"].ndim == 1, "the lags are missing")
+    shapes = {name: arrays["mask"].shape for name in arrays if name.startswith("norm/")}
+    return {**shapes, "reach/ratios": arrays["reach/lags"].shape}
 
 
 def _names(header: Mapping[str, Any], name: str) -> list[str]:

@@ -51,7 +51,7 @@ class KerasCallback(Hooks):
         *,
         name: str = "",
         layers: str | Sequence[str] = "*",
-        parts: Sequence[str] = format.KINDS,
+        parts: Sequence[str] = format.PARTS,
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
     ) -> None:

@@ -66,7 +66,7 @@ class LightningCallback(Hooks):
         log_dir: str | os.PathLike[str] | None = None,
         name: str = "",
         layers: str | Sequence[str] = "*",
-        parts: Sequence[str] = format.KINDS,
+        parts: Sequence[str] = format.PARTS,
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
     ) -> None:

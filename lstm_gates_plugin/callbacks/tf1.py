@@ -62,7 +62,7 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         loss: Any = None,
         name: str = "",
         layers: str | Sequence[str] = "*",
-        parts: Sequence[str] = format.KINDS,
+        parts: Sequence[str] = format.PARTS,
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
     ) -> None:

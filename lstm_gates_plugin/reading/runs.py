@@ -38,7 +38,7 @@ class LoggedLayer:
 
     @property
     def kinds(self) -> list[str]:
-        """Which of ``weights`` and ``activations`` were logged."""
+        """Which of `format.KINDS` were logged."""
         return [kind for kind in format.KINDS if any(tag.kind == kind for tag in self._tags)]
 
     @property
@@ -57,21 +57,23 @@ class LoggedLayer:
             raise KeyError(f"The layer {self.id!r} has no {kind} of call {call}.")
         return series
 
-    def series(self, row: str, column: str, call: int = 0) -> Series:
+    def series(self, row: str, column: str, call: int = 0, kind: str | None = None) -> Series:
         """One statistic of one row over training steps.
 
         Args:
             row: such as ``activation/forget``, ``hidden_state`` or ``recurrent_kernel/input``.
             column: one of `format.COLUMNS`, such as ``mean`` or ``nearly_open``; or of the whole
-                record: ``loss``, ``epoch``, ``difference``.
+                record: ``loss``, ``epoch``, ``difference``, and of gradients ``reach``.
             call: which call of a layer that is used more than once.
+            kind: one of `kinds`; by default the first that has such a row. Gradients have the rows
+                of what they are of.
 
         Raises:
             KeyError: there is no such row.
             ValueError: there is no such column.
         """
-        for kind in self.kinds:
-            found = store.read_statistics(self._source, self._key(kind, call))
+        for one in self.kinds if kind is None else [kind]:
+            found = store.read_statistics(self._source, self._key(one, call))
             if found and row in found.header["rows"]:
                 if column in format.RECORD_COLUMNS:
                     return Series(found.steps, found.record_column(column))

@@ -18,6 +18,8 @@ from lstm_gates_plugin.reading.source import MissingError, ProviderSource, Serie
 TILE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "activations": ("nearly_open", "nearly_closed", "mean"),
     "weights": ("change_since_start", "norm"),
+    "gradients": ("norm",),
+    "training_gradients": ("norm",),
 }
 
 _CACHED_LAYERS = 1024
@@ -120,9 +122,15 @@ def _layer_health(series: store.StatisticsSeries) -> LayerHealth:
     columns = [
         name for name in TILE_COLUMNS[series.header["kind"]] if name in series.header["columns"]
     ]
+    records = {
+        name: json_floats(series.record_column(name))
+        for name in ("reach", "reach_limit")
+        if name in series.header["record_columns"] and series.header["kind"] == "gradients"
+    }
     tiles = {
         "call": 0,
         "steps": series.steps.tolist(),
+        **records,
         "rows": {
             row: {name: json_floats(series.column(row, name)) for name in columns}
             for row in series.header["rows"]

@@ -28,12 +28,12 @@ def make_directory(directory: Path) -> None:
 
 def known_parts(parts: Sequence[str]) -> list[str]:
     """The kinds to log, in order."""
-    unknown = [part for part in parts if part not in format.KINDS]
+    unknown = [part for part in parts if part not in format.PARTS]
     if isinstance(parts, str) or unknown or not parts:
         raise ValueError(
-            f"parts={parts!r} was given; expected one or more of {', '.join(format.KINDS)}."
+            f"parts={parts!r} was given; expected one or more of {', '.join(format.PARTS)}."
         )
-    return [kind for kind in format.KINDS if kind in parts]
+    return [kind for kind in format.PARTS if kind in parts]
 
 
 def positive(name: str, value: int) -> int:

@@ -66,3 +66,13 @@ def without_gradients() -> contextlib.AbstractContextManager[Any]:
     """Where torch is in the process, nothing in the block is recorded for a backward pass."""
     torch = sys.modules.get("torch")
     return torch.no_grad() if torch is not None else contextlib.nullcontext()
+
+
+def mean(tensor: Any) -> Any:
+    """The mean of a tensor, as a tensor of its own framework; a single number as it is."""
+    if len(getattr(tensor, "shape", ())) == 0:
+        return tensor
+    # A tensor of TensorFlow has no such method.
+    return (
+        tensor.mean() if hasattr(tensor, "mean") else sys.modules["tensorflow"].reduce_mean(tensor)
+    )

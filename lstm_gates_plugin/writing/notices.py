@@ -41,13 +41,13 @@ class Notices:
         return new
 
 
-def start_line(name: str, where: str, every: Every, parts: list[str], has_probe: bool) -> str:
-    """What is watched, when, and where it goes."""
+def start_line(name: str, where: str, every: Every, parts: list[str]) -> str:
+    """Which parts are watched, when, and where they go."""
     when = 'every="auto": often at first, then rarely'
     if every != "auto":
         when = f"every {every} step(s)"
-    what = " and ".join(part for part in parts if part == "weights" or has_probe)
-    hint = "" if has_probe else "; give a probe to see the gates of each timestep"
+    what = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    hint = "" if parts != ["weights"] else "; give a probe to see the gates of each timestep"
     return f"LSTM Gates: watching {what} of {name}, {when}, in {where}{hint}."
 
 

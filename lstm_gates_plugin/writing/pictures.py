@@ -112,7 +112,7 @@ def activations_snapshot(
     )
     if deeper:
         sequences |= {name: values[:deeper] for name, values in preactivations.items()}
-    more = {**_labels(tracks, fitting, blocks), **_features(tracks.input)}
+    more = {**labels(tracks, fitting, blocks), **_features(tracks.input)}
     return format.Payload({**header, **more}, arrays | sequences)
 
 
@@ -227,18 +227,19 @@ def _features(inputs: np.ndarray | None) -> dict[str, Any]:
     return {"track_features": kept, "track_features_total": count}
 
 
-def _labels(tracks: Tracks, samples: int, blocks: sampling.TimeBlocks) -> dict[str, Any]:
-    names, labels = tracks.sample_names, tracks.time_labels
+def labels(tracks: Tracks, samples: int, blocks: sampling.TimeBlocks) -> dict[str, Any]:
+    """The names of the first samples and of their columns, as header fields."""
+    names, by_time = tracks.sample_names, tracks.time_labels
     return {
         "sample_names": None if names is None else [_short(name) for name in names[:samples]],
         "time_labels": None
-        if labels is None
-        else [[_short(label) for label in list(row)[:: blocks.block]] for row in labels[:samples]],
+        if by_time is None
+        else [[_short(label) for label in list(row)[:: blocks.block]] for row in by_time[:samples]],
     }
 
 
 def _labels_bytes(tracks: Tracks, samples: int) -> int:
-    whole = _labels(tracks, samples, sampling.TimeBlocks(1, 0))
+    whole = labels(tracks, samples, sampling.TimeBlocks(1, 0))
     return len(json.dumps(json.dumps(whole)))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lstm_gates_plugin.writing.arrays import leaves, to_numpy
+from lstm_gates_plugin.writing.arrays import leaves, mean, target_beside, to_numpy
 
 
 class Probe:
@@ -55,6 +56,17 @@ class Probe:
     def of(cls, value: Any) -> Probe:
         """The probe itself, or a probe of the one input that was given instead."""
         return value if isinstance(value, cls) else cls(value)
+
+    @functools.cached_property
+    def mean_loss(self) -> Callable[[Any], Any] | None:
+        """The loss of what the model returns, as one number that can be differentiated.
+
+        It is always the same function, by which frameworks know what they have compiled.
+        """
+        own = self.loss
+        if own is None:
+            return None
+        return lambda outputs: mean(own(outputs, target_beside(outputs, self.target)))
 
     def hash(self) -> int:
         """CRC-32 of all inputs: it changes when the probe does."""

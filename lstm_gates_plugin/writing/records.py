@@ -58,10 +58,10 @@ def statistics_record(
     rows = [
         {
             **measured[name].numbers,
-            **_saturation(name, values),
+            **(_saturation(name, values) if header["kind"] == "activations" else {}),
             **_change("start", start.get(name) if start else None, now[name]),
             **_change("previous", previous.get(name) if previous else None, now[name]),
-            **_spectral_norm(name, values),
+            **(_spectral_norm(name, values) if header["kind"] == "weights" else {}),
         }
         for name, values in parts.items()
     ]

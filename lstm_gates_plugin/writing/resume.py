@@ -61,6 +61,6 @@ def _read(source: FileSource, key: store.Key, first_step: int) -> Earlier | None
         layer=first["snapshot"].header["layer"],
         entries=first["entries"].arrays,
         basis=int(first["entries"].header.get("basis", 0)),
-        units=np.array(first["snapshot"].header["units"], int),
+        units=np.array(first["snapshot"].header.get("units", []), int),
         log_calls=int(kept[-1]) + 1 if len(kept) else 0,
     )

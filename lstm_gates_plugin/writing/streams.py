@@ -14,7 +14,9 @@ import numpy as np
 from lstm_gates_plugin import format
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.measure.reach import reach
 from lstm_gates_plugin.writing import pictures, records, summary
+from lstm_gates_plugin.writing.gradient_pictures import gradient_parts, gradients_snapshot
 from lstm_gates_plugin.writing.notices import one_sentence
 from lstm_gates_plugin.writing.resume import Earlier
 from lstm_gates_plugin.writing.schedule import Schedule, snapshot_schedule
@@ -124,6 +126,35 @@ class Streams:
             ),
             picture=lambda units: pictures.activations_snapshot(
                 header, trace, units, tracks, self._max_samples
+            ),
+        )
+
+    def add_gradients(
+        self, trace: GateTrace, step: int, numbers: Mapping[str, float], tracks: pictures.Tracks
+    ) -> None:
+        """Record the gradients in one trace, and how far back the error reaches.
+
+        Raises:
+            OSError: the record cannot be written.
+        """
+        gradients = trace.gradients
+        if gradients is None:
+            return
+        header = format.make_header(
+            "statistics", "gradients", step, trace.call, trace.layer.describe()
+        )
+        reached = reach(trace)
+        if reached is not None:
+            limit = len(reached.ratios) - 1
+            numbers = {**numbers, "reach": reached.timesteps, "reach_limit": limit}
+        self._add(
+            header,
+            gradient_parts(gradients, trace.mask),
+            numbers,
+            basis=records.basis(trace.mask, numbers.get("probe_hash")),
+            choose=lambda: np.arange(0),
+            picture=lambda units: gradients_snapshot(
+                header, trace, reached, tracks, self._max_samples
             ),
         )
 

@@ -22,7 +22,13 @@ class Watched(NamedTuple):
 
 
 def watch(
-    model: Any, source: dict[str, Any], probe: Probe, samples: int, notices: Notices
+    model: Any,
+    source: dict[str, Any],
+    probe: Probe,
+    samples: int,
+    notices: Notices,
+    *,
+    gradients: bool,
 ) -> Watched:
     """Call the model on the probe.
 
@@ -31,26 +37,50 @@ def watch(
         source: further arguments of `trace` that say where a model's weights are.
         probe: what it is called with.
         samples: how many of the probe's samples are traced.
-        notices: told where the probe's loss cannot be had; all else goes on.
+        notices: told where the probe's loss cannot be had or differentiated; all else goes on.
+        gradients: whether traces are to have the gradients of the probe's loss, if it has one.
 
     Raises:
         ValueError: the framework refuses the probe; the message says what was given and, where the
             model knows it, what it expects.
     """
-    try:
-        traces, outputs = capture.observe(model, probe.args, {**probe.kwargs, **source}, samples)
-    except Exception as error:
-        is_sentence = "\n" not in without_colours(error).strip()
-        if isinstance(error, (ValueError, TypeError)) and is_sentence:
-            raise  # our own
-        raise ValueError(
-            f"the model cannot be called with this probe, of shape {_shapes(probe)}"
-            f"{_expected(model, probe)}. The framework says: {one_sentence(error)}"
-        ) from error
+    seen = None
+    loss = _loss(model, probe) if gradients else None
+    if loss is not None:
+        with notices.training_goes_on("the gradients through time"):
+            seen = _observe(model, source, probe, samples, loss)
+    traces, outputs = seen or _observe(model, source, probe, samples, None)
     tracks = make_tracks(probe, outputs)
     with notices.training_goes_on("the loss of each timestep"):
         tracks = tracks._replace(loss=loss_of_timesteps(probe, outputs))
     return Watched(traces, tracks, probe.hash())
+
+
+def _loss(model: Any, probe: Probe) -> Any:
+    """The loss of the model's outputs: the probe's own, or that which the model is trained with."""
+    if probe.mean_loss is not None or probe.target is None:
+        return probe.mean_loss
+    return capture.own_loss(model, probe.target)
+
+
+def _observe(
+    model: Any, source: dict[str, Any], probe: Probe, samples: int, loss: Any
+) -> tuple[list[GateTrace], Any]:
+    try:
+        return capture.observe(model, probe.args, {**probe.kwargs, **source}, samples, loss)
+    except Exception as error:
+        is_sentence = "\n" not in without_colours(error).strip()
+        if isinstance(error, (ValueError, TypeError)) and is_sentence:
+            raise  # our own
+        if loss is not None:
+            raise ValueError(
+                f"the loss of the probe cannot be differentiated. The framework says: "
+                f"{one_sentence(error)}"
+            ) from error
+        raise ValueError(
+            f"the model cannot be called with this probe, of shape {_shapes(probe)}"
+            f"{_expected(model, probe)}. The framework says: {one_sentence(error)}"
+        ) from error
 
 
 def _shapes(probe: Probe) -> str:

@@ -57,7 +57,7 @@ class GateWriter:
         every: "auto" (each log call is due at 1.05 x the step of the previous one, at least one
             step later: at most 300 in a million steps), or a number of steps.
         layers: which layers to log: a pattern for their ids, such as ``encoder/*``, or several.
-        parts: ``weights``, ``activations`` or both.
+        parts: which of ``weights``, ``activations`` and ``gradients`` to record.
         max_units: units whose activations are kept at every timestep; of all others the numbers.
         max_samples: samples of the probe that are kept.
 
@@ -73,7 +73,7 @@ class GateWriter:
         *,
         every: Every = "auto",
         layers: str | Sequence[str] = "*",
-        parts: Sequence[str] = format.KINDS,
+        parts: Sequence[str] = format.PARTS,
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
     ) -> None:
@@ -117,6 +117,8 @@ class GateWriter:
     ) -> bool:
         """Record weights and, with a probe, activations, if a record is due at this step.
 
+        With the probe's loss, or the target of a compiled Keras model, also gradients through time.
+
         What goes wrong on the way (a probe that does not fit, a full disk) is told in one warning
         per cause, and logging resumes when the cause is gone.
 
@@ -141,19 +143,19 @@ class GateWriter:
         self._schedules.check_above_last(name, step)
         if not (now or self.is_due(step, name)) or not self._is_recording():
             return False
-        has_probe = probe is not None
-        if self._notices.is_new("start"):
-            where = self._sink.name
-            print(start_line(_name_of(model), where, self._schedules.every, self._parts, has_probe))
+        probe = None if probe is None else Probe.of(probe)
+        parts = [part for part in self._parts if _is_recorded(part, probe)]
+        if self._notices.is_new("start") and parts:
+            print(start_line(_name_of(model), self._sink.name, self._schedules.every, parts))
         source = _given(session=session, backward_cell=backward_cell)
         numbers = _given(epoch=epoch, loss=loss)
-        if "weights" in self._parts:
+        if "weights" in parts:
             with self._notices.training_goes_on("the weights"):
                 layers = self._layers(model, source, step, name)
                 self._add(layers, lambda layer: self._streams.add_weights(layer, step, numbers))
-        if "activations" in self._parts and has_probe:
+        if probe is not None and parts != ["weights"]:
             with self._notices.training_goes_on("the activations"):
-                self._add_activations(model, source, Probe.of(probe), step, name, numbers)
+                self._add_activations(model, source, probe, step, name, numbers)
         self._schedules.done(name, step)
         return True
 
@@ -184,7 +186,7 @@ class GateWriter:
     def log_trace(
         self, traces: GateTrace | Iterable[GateTrace], *, step: int | None = None, name: str = ""
     ) -> None:
-        """Record the activations in one or more traces.
+        """Record the activations in one or more traces, and the gradients where they have them.
 
         Raises:
             ValueError: no step, a negative one, or one not above the last record's; two traces are
@@ -196,7 +198,7 @@ class GateWriter:
         if not self._is_recording():
             return
         for trace in self._wanted_traces(listed, step, name):
-            self._streams.add_trace(trace, step, _difference(trace), Tracks())
+            self._add_trace(trace, step, {}, Tracks())
             self._written = True
 
     def rest(self) -> None:
@@ -254,14 +256,22 @@ class GateWriter:
         name: str,
         numbers: dict[str, float],
     ) -> None:
-        watched = watch(model, source, probe, self._max_samples, self._notices)
+        gradients = "gradients" in self._parts
+        watched = watch(model, source, probe, self._max_samples, self._notices, gradients=gradients)
         numbers = {**numbers, "probe_hash": float(watched.probe_hash)}
         self._add(
             self._wanted_traces(watched.traces, step, name),
-            lambda trace: self._streams.add_trace(
-                trace, step, {**numbers, **_difference(trace)}, of_trace(watched.tracks, trace)
-            ),
+            lambda trace: self._add_trace(trace, step, numbers, of_trace(watched.tracks, trace)),
         )
+
+    def _add_trace(
+        self, trace: GateTrace, step: int, numbers: dict[str, float], tracks: Tracks
+    ) -> None:
+        numbers = {**numbers, **_difference(trace)}
+        if "activations" in self._parts:
+            self._streams.add_trace(trace, step, numbers, tracks)
+        if "gradients" in self._parts:
+            self._streams.add_gradients(trace, step, numbers, tracks)
 
     def _add(self, items: Sequence[_Logged], add: Callable[[_Logged], None]) -> None:
         """Record one by one, so that one that cannot be does not stop the others."""
@@ -283,6 +293,14 @@ class GateWriter:
         """Whether to write. Processes may learn of their ranks after the writer was made."""
         self._is_inert = self._is_inert or not is_writing_process()
         return not self._is_inert
+
+
+def _is_recorded(part: str, probe: Probe | None) -> bool:
+    """Whether there can be anything of this kind."""
+    if part == "weights":
+        return True
+    has_loss = probe is not None and not (probe.loss is None and probe.target is None)
+    return probe is not None if part == "activations" else has_loss
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from lstm_gates_plugin.frameworks.keras.call import TensorCall
 from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
 from lstm_gates_plugin.frameworks.keras.losses import (
     Loss,
+    OwnLoss,
     flat_sources,
     single_number,
     with_gradients,
@@ -32,6 +34,9 @@ _BACKENDS = {
     "jax": ("jax", "Jax"),
     "torch": ("torch", "Torch"),
 }
+
+
+_own_losses: weakref.WeakKeyDictionary[Any, OwnLoss] = weakref.WeakKeyDictionary()
 
 
 def recurrent_layers(model: Any) -> list[RecurrentLayer]:
@@ -60,6 +65,16 @@ def updates(model: Any) -> int | None:
     """The number of updates that a model's optimizer has made; `None` if it has no optimizer."""
     optimizer = getattr(model, "optimizer", None)
     return None if optimizer is None else int(keras_of(model).array(optimizer.iterations))
+
+
+def own_loss(model: Any, target: Any) -> Loss | None:
+    """The loss that a model was compiled with, as a function of its outputs; see `capture`."""
+    if getattr(model, "loss", None) is None or not hasattr(model, "compute_loss"):
+        return None
+    known = _own_losses.get(model)
+    if known is None or known.target is not target or known.compiled is not model.loss:
+        known = _own_losses[model] = OwnLoss(model, target)
+    return known
 
 
 def observe(

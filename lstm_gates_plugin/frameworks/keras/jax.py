@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import keras
 
+from lstm_gates_plugin.frameworks import jax_values
 from lstm_gates_plugin.frameworks.kept import Kept
 from lstm_gates_plugin.frameworks.keras.backend import Backend, NotRecordableError
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
@@ -49,13 +50,8 @@ class Jax(Backend):
     """
 
     def refuse_graphs(self) -> None:
-        """See `Backend`. Inside `jit`, even a constant has no value."""
-        if isinstance(jax.numpy.zeros(()), jax.core.Tracer):
-            raise ValueError(
-                "gates cannot be recorded inside a function that jax.jit (or grad, vmap, scan) is "
-                "tracing, which has no values yet. Log and trace outside of it, on the values that "
-                "it returns."
-            )
+        """See `Backend`."""
+        jax_values.refuse_tracing()
 
     def graph(self) -> Any:
         """See `Backend`."""
@@ -70,9 +66,8 @@ class Jax(Backend):
         return keras.ops.convert_to_tensor(value)
 
     def precision(self, dtype: str) -> str:
-        """See `Backend`. Off the CPU, JAX multiplies float32 in fewer digits by default."""
-        reduced = jax.default_backend() != "cpu"
-        return "tensorfloat32" if dtype == "float32" and reduced else dtype
+        """See `Backend`."""
+        return jax_values.precision(dtype)
 
     @contextlib.contextmanager
     def restored(self, keras: Keras) -> Iterator[None]:

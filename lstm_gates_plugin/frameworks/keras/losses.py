@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
+from lstm_gates_plugin.frameworks.keras.family import keras_of
 
 #: Gives what goes on in the place of a tensor, so that a gradient by it can be had later.
 Follow: TypeAlias = Callable[[Any], Any]
@@ -73,3 +75,29 @@ def single_number(value: Any) -> Any:
             "mean, or its sum."
         )
     return value[0] if shape else value
+
+
+class OwnLoss:
+    """The loss that a model was compiled with, and which its optimizer lowers.
+
+    Attributes:
+        target: the right answers.
+        compiled: what the model was compiled with.
+    """
+
+    def __init__(self, model: Any, target: Any) -> None:
+        self._model = weakref.ref(model)
+        self.target = target
+        self.compiled = model.loss
+
+    def __call__(self, outputs: Any) -> Any:
+        """The loss; the running means of losses that the model shows stay as they are."""
+        model = self._model()
+        assert model is not None
+        trackers = [variable for metric in model.metrics for variable in metric.variables]
+        before = [(variable, keras_of(model).tensor(variable)) for variable in trackers]
+        try:
+            return model.compute_loss(y=self.target, y_pred=outputs)
+        finally:
+            for variable, value in before:
+                variable.assign(value)
