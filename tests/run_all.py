@@ -62,11 +62,19 @@ CHECKS = (
 #: Each on one core, so two of them at a time, the longest first. One framework a process: which
 #: Keras it is must be known before the first import.
 ONE_CORE_CHECKS = (
+    Check("pytest, PyTorch", ("pytest", "tests/pytorch", "--durations=5")),
     Check("pytest, TensorFlow 1", ("pytest", "tests/tf1", "--durations=5")),
     Check("pytest, Keras on JAX", BACKEND_TESTS, environment={"KERAS_BACKEND": "jax"}),
     Check("pytest, tf_keras", BACKEND_TESTS, environment={"TF_USE_LEGACY_KERAS": "1"}),
+    Check("pytest, Flax", ("pytest", "tests/flax", "--durations=5")),
     Check("pytest, Keras on torch", BACKEND_TESTS, environment={"KERAS_BACKEND": "torch"}),
 )
+#: Each test process has one core: more threads would only wait for each other.
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "TF_NUM_INTRAOP_THREADS": "1",
+}
 
 
 def main() -> int:
@@ -102,7 +110,7 @@ def run(check: Check, *, captured: bool = False) -> Result:
     print(f"\n{check.name}: {' '.join(check.command)}", flush=True)
     # The environment's own tools first, node among them, whichever else the machine has.
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, **check.environment, "PATH": path}
+    environment = {**os.environ, **ONE_THREAD, **check.environment, "PATH": path}
     program = shutil.which(check.command[0], path=path)
     if program is None:
         print(f"{check.command[0]} is not installed.")
