@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -69,6 +69,21 @@ class Arriving:
             tuple(each(of_state) for of_state in states),
             parts[0].repeats_output,
         )
+
+
+def single_number(value: Any) -> Any:
+    """The loss itself.
+
+    Raises:
+        ValueError: it is not a single number.
+    """
+    shape = tuple(getattr(value, "shape", ()))
+    if shape not in ((), (1,)):
+        raise ValueError(
+            f"the loss must be a single number, and one of shape {shape} was returned: take its "
+            "mean, or its sum."
+        )
+    return value[0] if shape else value
 
 
 def through(

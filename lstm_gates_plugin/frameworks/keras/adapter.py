@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.arriving import single_number
 from lstm_gates_plugin.frameworks.keras import layers as keras_layers
 from lstm_gates_plugin.frameworks.keras.backend import Backend
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
@@ -19,7 +20,6 @@ from lstm_gates_plugin.frameworks.keras.losses import (
     Loss,
     OwnLoss,
     flat_sources,
-    single_number,
     with_gradients,
 )
 from lstm_gates_plugin.frameworks.keras.recording import Recorder

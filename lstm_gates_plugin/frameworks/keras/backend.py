@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lstm_gates_plugin.frameworks.arriving import single_number
 from lstm_gates_plugin.frameworks.keras.family import Keras
 from lstm_gates_plugin.frameworks.keras.losses import (
     Follow,
@@ -14,7 +15,6 @@ from lstm_gates_plugin.frameworks.keras.losses import (
     Loss,
     Run,
     flat_sources,
-    single_number,
     with_gradients,
 )
 

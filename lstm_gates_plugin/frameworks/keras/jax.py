@@ -12,6 +12,7 @@ import jax
 import keras
 
 from lstm_gates_plugin.frameworks import jax_values
+from lstm_gates_plugin.frameworks.arriving import single_number
 from lstm_gates_plugin.frameworks.kept import Kept
 from lstm_gates_plugin.frameworks.keras.backend import Backend, NotRecordableError
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
@@ -22,7 +23,6 @@ from lstm_gates_plugin.frameworks.keras.losses import (
     Gradient,
     Loss,
     Run,
-    single_number,
     with_gradients,
 )
 from lstm_gates_plugin.frameworks.keras.recording import Recorder, run_eagerly

@@ -62,21 +62,6 @@ def with_gradients(calls: Sequence[TensorCall], gradients: Sequence[Any]) -> lis
     ]
 
 
-def single_number(value: Any) -> Any:
-    """The loss itself.
-
-    Raises:
-        ValueError: it is not a single number.
-    """
-    shape = tuple(getattr(value, "shape", ()))
-    if shape not in ((), (1,)):
-        raise ValueError(
-            f"the loss must be a single number, and one of shape {shape} was returned: take its "
-            "mean, or its sum."
-        )
-    return value[0] if shape else value
-
-
 class OwnLoss:
     """The loss that a model was compiled with, and which its optimizer lowers.
 
