@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch._C._dynamo import eval_frame
@@ -15,11 +15,22 @@ from lstm_gates_plugin.frameworks.recorded import Observation, Observe, Recorded
 from lstm_gates_plugin.frameworks.torch import kinds, weights
 from lstm_gates_plugin.frameworks.torch import layers as torch_layers
 from lstm_gates_plugin.frameworks.torch.call import ModuleCall
+from lstm_gates_plugin.frameworks.torch.following import gradients
 from lstm_gates_plugin.frameworks.torch.layers import Found, unwrap
 from lstm_gates_plugin.frameworks.torch.recording import recorded
 from lstm_gates_plugin.frameworks.torch.restoring import inference_mode, restored
-from lstm_gates_plugin.frameworks.torch.values import to_model
+from lstm_gates_plugin.frameworks.torch.values import mapped, to_model
 from lstm_gates_plugin.layer import RecurrentLayer
+
+#: The user's own: what the model returned, to a single number.
+Loss: TypeAlias = Callable[[Any], Any]
+
+
+class _Made(NamedTuple):
+    """A call of a module, and the layers that the module had then."""
+
+    call: ModuleCall
+    layers: list[RecurrentLayer]
 
 
 def recurrent_layers(model: Any) -> list[RecurrentLayer]:
@@ -41,7 +52,11 @@ def recurrent_layers(model: Any) -> list[RecurrentLayer]:
 
 
 def observe(
-    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
+    model: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    samples: int | None,
+    loss: Loss | None = None,
 ) -> Observation:
     """Call a module in inference mode, record its recurrent layers, and leave all as it was.
 
@@ -53,18 +68,20 @@ def observe(
         args: what it is called with; arrays become tensors, and tensors elsewhere move to it.
         kwargs: the same, by name.
         samples: how many rows to record at most; the model runs on all of them.
+        loss: of what the model returns, to be differentiated by what its layers put out. Gradients
+            are of this very number: no `GradScaler` multiplies it.
 
     Raises:
         TypeError: it is no module.
         ValueError: no recurrent layer can be recorded, or this is called while a function is
-            compiled.
+            compiled; the loss is not a single number, or torch cannot differentiate it.
     """
     _check(model)
     module = unwrap(model)
     found = _recordable(module)
-    calls: list[RecordedCall] = []
+    made: list[_Made] = []
     unseen: dict[str, str] = {}
-    with restored(module):
+    with restored(module, differentiable=loss is not None):
         read, refused = _read(found)
         _warn_or_raise(refused, bool(read))
         found = [each for each in found if each.id in read]
@@ -74,11 +91,14 @@ def observe(
             if isinstance(call, str):
                 unseen.update({layer.id: call for layer in layers})
             else:
-                calls.extend(call.to_recorded(layers))
+                made.append(_Made(call, layers))
 
         args, kwargs = to_model(module, (args, kwargs))
-        with recorded(module, found, keep, samples):
+        with recorded(module, found, keep, samples, for_gradients=loss is not None):
             outputs = module(*args, **kwargs)
+        value = None if loss is None else loss(outputs)
+        calls = _to_recorded(made, value, keep_graph=False)
+        outputs = mapped(torch.detach, outputs)
     layers = [layer for each in read.values() for layer in each]
     return Observation(layers, calls, outputs, unseen)
 
@@ -90,7 +110,8 @@ def recording(model: Any) -> Iterator[Observe]:
     All of its modules are in inference mode meanwhile, and compiled functions run uncompiled.
 
     Yields:
-        a function that returns what was recorded so far; its `outputs` are `None`.
+        a function that returns what was recorded so far, its `outputs` being `None`, with the
+        gradients of a loss if it is given one, which can be differentiated further afterwards.
 
     Raises:
         TypeError: it is no module.
@@ -100,7 +121,7 @@ def recording(model: Any) -> Iterator[Observe]:
     _check(model)
     found = _recordable(model)
     read: dict[str, list[RecurrentLayer]] = {}
-    calls: list[RecordedCall] = []
+    made: list[_Made] = []
 
     def keep(number: int, call: ModuleCall | str) -> None:
         each = found[number]
@@ -114,13 +135,47 @@ def recording(model: Any) -> Iterator[Observe]:
             _warn_or_raise(refused, True)
             read.update({each.id: [], **new})
         if read[each.id]:
-            calls.extend(call.to_recorded(read[each.id]))
+            made.append(_Made(call, read[each.id]))
 
-    def observe() -> Observation:
-        return Observation([each for layers in read.values() for each in layers], list(calls), None)
+    def observe(loss: Any = None) -> Observation:
+        layers = [each for layers in read.values() for each in layers]
+        return Observation(layers, _to_recorded(made, loss, keep_graph=True), None)
 
     with inference_mode(model), recorded(model, found, keep):
         yield observe
+
+
+def _to_recorded(made: Sequence[_Made], loss: Any, *, keep_graph: bool) -> list[RecordedCall]:
+    """The calls of the layers, with the gradients of a loss where there is one.
+
+    A layer that has none is named in a warning.
+    """
+    if loss is None:
+        return [each for call, layers in made for each in call.to_recorded(layers)]
+    refused = [_without_gradients(*each) for each in made]
+    for sentence in dict.fromkeys(filter(None, refused)):
+        warnings.warn(sentence, stacklevel=5)
+    fitting = [call.sources for (call, _), why in zip(made, refused, strict=True) if why is None]
+    found = iter(gradients(loss, fitting, keep_graph=keep_graph) if fitting else [])
+    return [
+        each
+        for (call, layers), why in zip(made, refused, strict=True)
+        for each in call.to_recorded(layers, None if why else next(found))
+    ]
+
+
+def _without_gradients(call: ModuleCall, layers: Sequence[RecurrentLayer]) -> str | None:
+    """Why the gradients of a call cannot be had, if that is so."""
+    if kinds.is_quantized(call.module):
+        why = "its weights are quantized, and torch cannot differentiate such layers"
+    elif call.sources is None:
+        why = "it ran under torch.no_grad() or torch.inference_mode(): run the model without"
+    elif not (call.is_comparable(layers) or kinds.is_single_cell(call.module)):
+        why = f"{type(call.module).__name__} returns something else than torch's own class"
+    else:
+        return None
+    ids = ", ".join(repr(layer.id) for layer in layers)
+    return f"the gradients of layer {ids} cannot be computed: {why}."
 
 
 def _recordable(model: Any) -> list[Found]:

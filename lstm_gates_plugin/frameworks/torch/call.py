@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
+from lstm_gates_plugin.frameworks.arriving import Arriving
 from lstm_gates_plugin.frameworks.recorded import TOLERANCES, RecordedCall
 from lstm_gates_plugin.frameworks.torch import chain, kinds
 from lstm_gates_plugin.frameworks.torch.values import to_array
@@ -34,6 +35,8 @@ class ModuleCall:
         output: `[batch, time, ...]`, the directions of the top level side by side.
         final: as `initial`, after the call.
         precision: what torch computed in.
+        sources: the tensors by which a loss can be differentiated, in the nest of what came out;
+            `None` where torch did not record operations.
     """
 
     module: Any
@@ -46,6 +49,7 @@ class ModuleCall:
     output: Array | None = None
     final: list[tuple[Array, ...]] | None = None
     precision: str = "float32"
+    sources: Any = None
 
     @classmethod
     def taken(cls, module: Any, inputs: Any, states: Any, samples: int | None) -> ModuleCall | None:
@@ -72,59 +76,88 @@ class ModuleCall:
 
     def returned(self, result: Any) -> None:
         """Note what came out: `(output, states)`, or of a cell the states alone."""
-        if kinds.is_single_cell(self.module):
-            hidden = result[0] if isinstance(result, tuple) else result
-            output, states = hidden, result
-        elif isinstance(result, tuple) and len(result) == 2:
-            output, states = result
-        else:  # of a subclass
-            output, states = result, None
+        output, states = self._parts(result)
         self.final = self._states(states)
         if isinstance(output, (torch.Tensor, PackedSequence)):
-            dense, _ = _dense(self.module, output, self.batched)
-            self.output = to_array(dense[: self.samples])
+            self.output = self._sequence(output)
             data = output.data if isinstance(output, PackedSequence) else output
             self.precision = _precision(self.module, data)
 
-    def to_recorded(self, layers: Sequence[RecurrentLayer]) -> list[RecordedCall]:
-        """The calls of the module's layers, in torch's order."""
+    def to_recorded(
+        self, layers: Sequence[RecurrentLayer], gradients: Any = None
+    ) -> list[RecordedCall]:
+        """The calls of the module's layers, in torch's order.
+
+        Args:
+            layers: the module's.
+            gradients: of a loss, by `sources` and in their nest, if there is one.
+        """
         directions = 2 if layers[-1].direction == "backward" else 1
         levels = [layers[k : k + directions] for k in range(0, len(layers), directions)]
-        width = sum(layer.recurrent_size for layer in levels[-1])
-        comparable = self.output is not None and self.output.shape == (
-            *self.inputs.shape[:2],
-            width,
-        )
         whole = RecordedCall(
             layer=layers[0],
             inputs=self.inputs,
             mask=self.mask,
-            hidden_state=self.output if comparable else None,
+            hidden_state=self.output if self.is_comparable(layers) else None,
             rows=self.rows,
             precision=self.precision,
         )
-        return list(chain.replay(levels, whole, self.initial, self.final))
+        arriving = None if gradients is None else self._arriving(len(layers), gradients)
+        return chain.replay(levels, whole, self.initial, self.final, arriving)
+
+    def is_comparable(self, layers: Sequence[RecurrentLayer]) -> bool:
+        """Whether what came out has the shape of what such a module puts out."""
+        top = layers[-2:] if layers[-1].direction == "backward" else layers[-1:]
+        size = sum(layer.recurrent_size for layer in top)
+        return self.output is not None and self.output.shape == (*self.inputs.shape[:2], size)
+
+    def _arriving(self, count: int, gradients: Any) -> list[Arriving]:
+        """The gradients by what each layer put out; those by the output are of the whole level."""
+        output, states = self._parts(gradients)
+        of_output = None
+        if not kinds.is_single_cell(self.module):  # the output of a cell is its state
+            data = output.data if isinstance(output, PackedSequence) else output
+            of_output = None if data is None else self._sequence(output)
+        of_states = [()] * count
+        if self.final is not None:
+            parts = states if isinstance(states, (list, tuple)) else [states]
+            by_part = [[None] * count if p is None else self._by_layer(p) for p in parts]
+            of_states = list(zip(*by_part, strict=True))
+        return [Arriving(of_output, by_state) for by_state in of_states]
+
+    def _parts(self, result: Any) -> tuple[Any, Any]:
+        """The output and the states in the nest that came out, whatever is in it."""
+        if kinds.is_single_cell(self.module):
+            return result[0] if isinstance(result, tuple) else result, result
+        if isinstance(result, tuple) and len(result) == 2:
+            return result
+        return result, None  # of a subclass
+
+    def _sequence(self, value: Any) -> Array:
+        dense, _ = _dense(self.module, value, self.batched)
+        return to_array(dense[: self.samples])
 
     def _states(self, states: Any) -> list[tuple[Array, ...]] | None:
-        """States as torch holds them, by layer; `None` where they are not such states.
+        """States as torch holds them, by layer; `None` where they are not such states."""
+        parts = list(states) if isinstance(states, (list, tuple)) else [states]
+        by_part = [self._by_layer(part) for part in parts]
+        if any(arrays is None for arrays in by_part):
+            return None
+        return list(zip(*by_part, strict=True))
 
-        Each is `(layers, batch, size)`, of a cell `(batch, size)`, without the batch if there is
+    def _by_layer(self, part: Any) -> Sequence[Array] | None:
+        """One state of all layers, `[batch, size]` each; `None` where it is not such a state.
+
+        It is `(layers, batch, size)`, of a cell `(batch, size)`, without the batch if there is
         none.
         """
-        parts = list(states) if isinstance(states, (list, tuple)) else [states]
-        count = len(kinds.places_of(self.module))
-        arrays = []
-        for part in parts:
-            if not isinstance(part, torch.Tensor):
-                return None
-            if kinds.is_single_cell(self.module):
-                part = part[None]
-            if not self.batched:
-                part = part.unsqueeze(-2)
-            if part.ndim != 3 or len(part) != count:
-                return None
-            arrays.append(to_array(part[:, : self.samples]))
-        return [tuple(array[number] for array in arrays) for number in range(count)]
+        if not isinstance(part, torch.Tensor):
+            return None
+        part = part[None] if kinds.is_single_cell(self.module) else part
+        part = part if self.batched else part.unsqueeze(-2)
+        if part.ndim != 3 or len(part) != len(kinds.places_of(self.module)):
+            return None
+        return list(to_array(part[:, : self.samples]))
 
 
 def _dense(module: Any, value: Any, batched: bool) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from lstm_gates_plugin.frameworks.replaced import replaced_attributes
 from lstm_gates_plugin.frameworks.torch import kinds
 from lstm_gates_plugin.frameworks.torch.call import ModuleCall
+from lstm_gates_plugin.frameworks.torch.following import differentiable, followed
 from lstm_gates_plugin.frameworks.torch.layers import DISTRIBUTING, Found, wrapped_attribute
 from lstm_gates_plugin.frameworks.torch.values import to_model
 
@@ -26,7 +27,12 @@ _NOT_NOW = (
 
 @contextlib.contextmanager
 def recorded(
-    model: Any, found: Sequence[Found], keep: Keep, samples: int | None = None
+    model: Any,
+    found: Sequence[Found],
+    keep: Keep,
+    samples: int | None = None,
+    *,
+    for_gradients: bool = False,
 ) -> Iterator[None]:
     """Record every call of some modules, in the order in which they are made.
 
@@ -39,6 +45,8 @@ def recorded(
         found: the modules.
         keep: is given each call.
         samples: how many rows of a call to keep at most.
+        for_gradients: whether torch is to record what the modules do, also where the model asks it
+            not to. Wherever it does, what a module puts out can be differentiated by.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(_uncompiled())
@@ -47,12 +55,14 @@ def recorded(
             if wrapped_attribute(module, DISTRIBUTING) is not None:
                 stack.enter_context(replaced_attributes(module, forward=_local(module)))
         for number, each in enumerate(found):
-            forward = _recording(number, each, keep, samples)
+            forward = _recording(number, each, keep, samples, for_gradients)
             stack.enter_context(replaced_attributes(each.module, forward=forward))
         yield
 
 
-def _recording(number: int, found: Found, keep: Keep, samples: int | None) -> Callable[..., Any]:
+def _recording(
+    number: int, found: Found, keep: Keep, samples: int | None, for_gradients: bool
+) -> Callable[..., Any]:
     """A module's `forward` that hands on what goes in and comes out."""
     module, forward = found.module, found.module.forward
 
@@ -62,13 +72,20 @@ def _recording(number: int, found: Found, keep: Keep, samples: int | None) -> Ca
         inputs, states = _arguments(*args, **kwargs)
         with torch.no_grad():
             call = ModuleCall.taken(module, inputs, states, samples)
-        result = forward(*args, **kwargs)
-        with torch.no_grad():
-            if call is None:
-                keep(number, _not_taken(module, inputs))
+        if call is None:
+            keep(number, _not_taken(module, inputs))
+            return forward(*args, **kwargs)
+        sources = None
+        with torch.set_grad_enabled(for_gradients or torch.is_grad_enabled()):
+            if torch.is_grad_enabled():
+                with differentiable(inputs.data):
+                    result, sources = followed(forward(*args, **kwargs))
             else:
-                call.returned(result)
-                keep(number, call)
+                result = forward(*args, **kwargs)
+        with torch.no_grad():
+            call.returned(result)
+            call.sources = sources
+            keep(number, call)
         return result
 
     return recording

@@ -17,20 +17,27 @@ _CONTAINERS = (dict, OrderedDict, list, set, deque)
 
 
 @contextlib.contextmanager
-def restored(model: Any) -> Iterator[None]:
-    """Run a model in inference mode, without gradients, and leave no trace of that.
+def restored(model: Any, *, differentiable: bool = False) -> Iterator[None]:
+    """Run a model in inference mode, and leave no trace of that.
 
     Its modules' modes, buffers, hooks and other attributes, the parameters' `.grad` and
     `requires_grad` and the random state are as before afterwards.
+
+    Args:
+        model: the module.
+        differentiable: whether torch records operations meanwhile, so that gradients can be had.
     """
     with contextlib.ExitStack() as stack:
+        if differentiable:
+            stack.enter_context(torch.inference_mode(False))
         stack.enter_context(restored_random_state())
         for kind, devices in _generators(model).items():
             stack.enter_context(torch.random.fork_rng(devices, device_type=kind))
         stack.enter_context(_restored_parameters(model))
         stack.enter_context(_restored_attributes(model))
+        _put_backward_hooks_aside(model)
         stack.enter_context(inference_mode(model))
-        stack.enter_context(torch.no_grad())
+        stack.enter_context(torch.set_grad_enabled(differentiable))
         stack.enter_context(_without_autocast_cache())
         yield
 
@@ -88,6 +95,13 @@ def _restored_attributes(model: Any) -> Iterator[None]:
             for buffer, value in scripted:
                 if not torch.equal(buffer, value):
                     buffer.copy_(value)
+
+
+def _put_backward_hooks_aside(model: Any) -> None:
+    """Keep a gradient of ours from the hooks that wait for those of the training."""
+    for module in model.modules():
+        if not isinstance(module, torch.jit.ScriptModule):  # it keeps them elsewhere
+            vars(module).update(_backward_hooks=OrderedDict(), _backward_pre_hooks=OrderedDict())
 
 
 @contextlib.contextmanager

@@ -30,7 +30,8 @@ def to_model(model: Any, value: Any) -> Any:
 
     Arrays of floating point numbers get the type of the model's parameters. Tensors that are
     elsewhere move to the model, unless others are there already: then they are elsewhere on
-    purpose, as the lengths that `pack_padded_sequence` takes from the CPU alone.
+    purpose, as the lengths that `pack_padded_sequence` takes from the CPU alone. Tensors that were
+    made in `torch.inference_mode` are copied outside of it, since no gradient goes through them.
 
     Args:
         model: the module, whose first parameter says where the model is.
@@ -48,12 +49,26 @@ def to_model(model: Any, value: Any) -> Any:
             dtype = floating[0] if floating and tensor.is_floating_point() else tensor.dtype
             return tensor.to(devices[0] if devices else tensor.device, dtype)
         if isinstance(value, (torch.Tensor, PackedSequence)):
-            return value.to(devices[0]) if moves else value
+            value = value.to(devices[0]) if moves else value
+            if torch.is_inference_mode_enabled():
+                return value
+            return mapped(lambda each: each.clone() if each.is_inference() else each, value)
         if isinstance(value, dict):
             return {key: convert(item) for key, item in value.items()}
         return _rebuilt(convert, value)
 
     return convert(value)
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """The same nest of tuples, lists and dicts with a function of each tensor, in a fixed order."""
+    if isinstance(value, PackedSequence):
+        return value._replace(data=function(value.data))
+    if isinstance(value, torch.Tensor):
+        return function(value)
+    if type(value) is dict:
+        return {key: mapped(function, item) for key, item in value.items()}
+    return _rebuilt(lambda item: mapped(function, item), value)
 
 
 def _rebuilt(convert: Callable[[Any], Any], value: Any) -> Any:
