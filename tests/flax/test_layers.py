@@ -10,7 +10,7 @@ import pytest
 from flax import nnx
 
 import lstm_gates_plugin as lg
-from helpers.flax_models import FLAVOURS, LINEN, NNX
+from helpers.flax_models import FLAVOURS, LINEN, NNX, listed
 
 X = np.random.default_rng(0).normal(size=(2, 4, 3)).astype("float32")
 
@@ -85,7 +85,7 @@ def test_nnx_ids_are_the_paths_of_the_attributes() -> None:
             self.both = nnx.Bidirectional(
                 nnx.RNN(nnx.GRUCell(2, 2, rngs=rngs)), nnx.RNN(nnx.GRUCell(2, 2, rngs=rngs))
             )
-            self.layers = nnx.List([nnx.RNN(nnx.SimpleCell(4, 4, rngs=rngs)) for _ in range(2)])
+            self.layers = listed([nnx.RNN(nnx.SimpleCell(4, 4, rngs=rngs)) for _ in range(2)])
             self.heads = nnx.Dict(a=nnx.RNN(nnx.SimpleCell(4, 4, rngs=rngs)))
             self.cell = nnx.LSTMCell(4, 2, rngs=rngs)
             self.again = self.zebra

@@ -12,7 +12,7 @@ import pytest
 from flax import nnx
 
 import lstm_gates_plugin as lg
-from helpers.flax_models import FLAVOURS
+from helpers.flax_models import FLAVOURS, value
 from lstm_gates_plugin.frameworks import kept
 from lstm_gates_plugin.frameworks.flax import running
 
@@ -32,7 +32,7 @@ class Net(nnx.Module):
         self.fails, self.inside = fails, inside
 
     def __call__(self, x: Any) -> Any:
-        self.calls.set_value(self.calls.get_value() + 1)
+        self.calls = nnx.Variable(value(self.calls) + 1)
         self.seen += 1
         self.newest = nnx.Variable(x)
         rnn = nnx.jit(lambda rnn, x: rnn(x)) if self.inside else lambda rnn, x: rnn(x)
@@ -47,9 +47,10 @@ def state_of(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path, node in nnx.iter_graph(model):
         if isinstance(node, nnx.Variable):
-            value = node.get_value()
-            is_key = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
-            found[str(path)] = np.asarray(jax.random.key_data(value) if is_key else value).tobytes()
+            array = value(node)
+            if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+                array = jax.random.key_data(array)
+            found[str(path)] = np.asarray(array).tobytes()
         elif isinstance(node, nnx.Module):
             found[str(path)] = sorted(vars(node))
         elif isinstance(node, (bool, int, float, str)):

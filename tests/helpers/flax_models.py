@@ -25,6 +25,16 @@ NNX_CELLS = {
 }
 
 
+def listed(modules: Sequence[Any]) -> Any:
+    """Modules as an attribute; before Flax 0.12 that was a list."""
+    return nnx.List(modules) if hasattr(nnx, "List") else list(modules)
+
+
+def value(variable: Any) -> Any:
+    """The value of a variable of nnx, under the name of this version or an older one."""
+    return variable.get_value() if hasattr(nnx.Variable, "get_value") else variable.value
+
+
 class LinenStack(linen.Module):
     """Layers on top of each other."""
 
@@ -40,7 +50,7 @@ class NnxStack(nnx.Module):
     """The same."""
 
     def __init__(self, layers: Sequence[Any]) -> None:
-        self.layers = nnx.List(layers)
+        self.layers = listed(layers)
 
     def __call__(self, x: Any, **arguments: Any) -> Any:
         for layer in self.layers:

@@ -29,6 +29,11 @@ from lstm_gates_plugin.layer import RecurrentLayer
 # attribute goes along into the copies that nnx makes of modules whenever it transforms a function.
 _MARK = "_lstm_gates_layer"
 
+# What holds variables, and whether an `RNN` draws from a copy of the random state that it is given:
+# both were otherwise before Flax 0.12.
+_HOLDER = getattr(nnx, "Pytree", None) or nnx.Object
+_FORKS = hasattr(nnx, "Pytree")
+
 #: What `Module.eval()` sets, where a module has it.
 INFERENCE = {"deterministic": True, "use_running_average": True}
 
@@ -113,7 +118,7 @@ def _children(node: Any) -> Iterator[tuple[str, Any]]:
 
 def modules(model: Any) -> list[Any]:
     """A module and all that it holds."""
-    return [module for _, module in nnx.iter_modules(model)]
+    return [node for _, node in nnx.iter_graph(model) if isinstance(node, nnx.Module)]
 
 
 @contextmanager
@@ -133,8 +138,8 @@ def restored(model: Any) -> Iterator[None]:
     values: list[tuple[Any, Any]] = []
     for _, node in nnx.iter_graph(model):
         if isinstance(node, nnx.Variable):
-            values.append((node, node.get_raw_value()))
-        elif isinstance(node, nnx.Pytree):
+            values.append((node, _value(node)))
+        elif isinstance(node, _HOLDER):
             attributes.append((node, dict(vars(node))))
     try:
         yield
@@ -143,7 +148,20 @@ def restored(model: Any) -> Iterator[None]:
             vars(node).clear()
             vars(node).update(before)
         for variable, value in values:
-            variable.set_raw_value(value, _unsafe_bypass_check=True)
+            _set_value(variable, value)
+
+
+def _value(variable: Any) -> Any:
+    if hasattr(nnx.Variable, "get_raw_value"):
+        return variable.get_raw_value()
+    return variable.raw_value
+
+
+def _set_value(variable: Any, value: Any) -> None:
+    if hasattr(nnx.Variable, "set_raw_value"):
+        variable.set_raw_value(value, _unsafe_bypass_check=True)
+    else:
+        object.__setattr__(variable, "raw_value", value)
 
 
 @contextmanager
@@ -210,9 +228,9 @@ def _start(rnn: Any, rngs: Any, shape: tuple[int, ...]) -> Any:
     if cells.starts_from_zero(rnn.cell):
         return None
     rngs = rnn.rngs if rngs is None else rngs
-    return rnn.cell.initialize_carry(
-        shape, rngs.carry.fork() if isinstance(rngs, nnx.Rngs) else rngs
-    )
+    if isinstance(rngs, nnx.Rngs) and _FORKS:
+        rngs = rngs.carry.fork()
+    return rnn.cell.initialize_carry(shape, rngs)
 
 
 def _step(cell: Any) -> Step:
