@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 LN3 = math.log(3.0)
 
@@ -63,3 +64,65 @@ def values(trace: Any, name: str) -> np.ndarray:
     """A gate, or a state, of a trace."""
     array: np.ndarray = trace.gates[name] if name in trace.gates else getattr(trace, name)
     return array
+
+
+#: The gates of torch's modules, in the order in which they are stored.
+STORED_GATES = {
+    "LSTM": ("input", "forget", "candidate", "output"),
+    "GRU": ("reset", "update", "candidate"),
+    "RNN": ("hidden",),
+}
+
+
+def by_gate(stored: dict[str, torch.Tensor], mode: str) -> dict[str, np.ndarray]:
+    """The gradients of one layer's stored weights by row name; `mode` is the module's class."""
+    gates = STORED_GATES[mode]
+    rows: dict[str, np.ndarray] = {}
+    for name, row in (("weight_ih", "kernel"), ("weight_hh", "recurrent_kernel")):
+        blocks = stored[name].chunk(len(gates))
+        rows |= {f"{row}/{g}": b.T.numpy() for g, b in zip(gates, blocks, strict=True)}
+    if "bias_ih" in stored:
+        blocks = stored["bias_ih"].chunk(len(gates))
+        rows |= {f"bias/{g}": b.numpy() for g, b in zip(gates, blocks, strict=True)}
+        if mode == "GRU":
+            rows["recurrent_bias/candidate"] = stored["bias_hh"].chunk(3)[2].numpy()
+    if "weight_hr" in stored:
+        rows["projection"] = stored["weight_hr"].T.numpy()
+    return rows
+
+
+def gradient_rows(gradients: Any) -> dict[str, np.ndarray]:
+    """The weight gradients of a trace by row name."""
+    rows = {
+        f"{name}/{gate}": values
+        for name in ("kernel", "recurrent_kernel", "bias", "recurrent_bias")
+        for gate, values in (getattr(gradients, name) or {}).items()
+    }
+    if gradients.projection is not None:
+        rows["projection"] = gradients.projection
+    return rows
+
+
+def weighted_sum(outputs: Any) -> torch.Tensor:
+    """A loss: the sum of all that a module returned, each number with a weight of its own."""
+    generator = torch.Generator().manual_seed(2)
+    return sum(  # type: ignore[return-value]
+        (each * torch.randn(each.shape, generator=generator, dtype=each.dtype)).sum()
+        for each in leaves(outputs)
+    )
+
+
+def leaves(nested: Any) -> list[torch.Tensor]:
+    """The tensors in a nest; of a packed sequence its data."""
+    if isinstance(nested, torch.Tensor):
+        return [nested]
+    if isinstance(nested, PackedSequence):
+        return [nested.data]
+    return [leaf for part in nested for leaf in leaves(part)]
+
+
+def equal(array: Any, expected: Any, relative: float = 1e-4, name: str = "") -> None:
+    """Arrays of one shape are equal within a share of the largest number."""
+    expected = np.asarray(expected)
+    limit = relative * np.abs(expected).max(initial=0)
+    np.testing.assert_allclose(array, expected, rtol=0, atol=limit, err_msg=name)

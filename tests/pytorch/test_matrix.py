@@ -5,8 +5,6 @@ level each returns, which itself ends in what the whole module returns; and with
 swapped they must differ.
 """
 
-from collections.abc import Callable
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,52 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 import lstm_gates_plugin as lg
 from helpers.matrix import FORMS, TABLE_OF_FORMS, documented_rows, swapped
+from helpers.torch_matrix import ARRANGEMENTS, CELLS, INPUTS, SIZE, initial_states
 from helpers.torch_modules import close
 from lstm_gates_plugin.cells import forward
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "matrix.md"
-ROWS, TIME, SIZE = 3, 5, 4  # as many units as features: a simple RNN's kernels can be swapped
-LENGTHS = [3, 5, 1]
 LIMIT = 1e-5
-X = torch.randn(ROWS, TIME, SIZE, generator=torch.Generator().manual_seed(6))
-
-CELLS: dict[str, Callable[..., Any]] = {
-    "LSTM": nn.LSTM,
-    "LSTM, projection": partial(nn.LSTM, proj_size=2),
-    "GRU": nn.GRU,
-    "RNN tanh": nn.RNN,
-    "RNN relu": partial(nn.RNN, nonlinearity="relu"),
-}
-DIRECTIONS = {"forward": False, "bidirectional": True}
-BIASES = {"bias": True, "no bias": False}
-ARRANGEMENTS = [
-    (
-        f"{count} layer{'s' * (count > 1)}, {direction}, {bias}",
-        count,
-        DIRECTIONS[direction],
-        BIASES[bias],
-    )
-    for count, direction, bias in product((1, 3), DIRECTIONS, BIASES)
-]
-
-INPUTS = {
-    "padded tensor": X,
-    "packed": pack_padded_sequence(X, LENGTHS, batch_first=True, enforce_sorted=False),
-    "unbatched": X[0],
-}
-
-
-def initial_states(module: Any, form: str) -> list[torch.Tensor]:
-    """Random states; of an LSTM two."""
-    count = module.num_layers * (2 if module.bidirectional else 1)
-    sizes = [module.proj_size or SIZE, SIZE][: 2 if module.mode == "LSTM" else 1]
-    batch = () if form == "unbatched" else (ROWS,)
-    return [torch.randn(count, *batch, size) for size in sizes]
 
 
 def run(module: Any, inputs: Any, states: list[torch.Tensor]) -> tuple[Any, list[torch.Tensor]]:
