@@ -92,7 +92,7 @@ class Recorder:
         if given is None:
             given = start((*inputs.shape[:time_axis], *inputs.shape[time_axis + 1 :]))
             named["initial_carry"] = given
-        with self._in_a_layer(), jax.disable_jit(False):
+        with self._in_a_layer():
             carry, output = call(inputs, **{**named, "return_carry": True})
         self._keep(
             Call(
@@ -152,9 +152,11 @@ class Recorder:
 
     @contextmanager
     def _in_a_layer(self) -> Iterator[None]:
+        """In the block, what is called belongs to a layer, and may be compiled as it always is."""
         self._inside = True
         try:
-            yield
+            with jax.disable_jit(False):
+                yield
         finally:
             self._inside = False
 
