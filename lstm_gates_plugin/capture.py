@@ -15,6 +15,7 @@ from typing import Any
 
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, to_traces
 from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.gradients import TrainingGradients
 from lstm_gates_plugin.layer import RecurrentLayer
 
 # By the module or package in which a type is defined, the module that opens its objects.
@@ -139,6 +140,35 @@ def own_loss(model: Any, target: Any) -> Any:
     """
     find = getattr(_adapter(model), "own_loss", None)
     return None if find is None else find(model, target)
+
+
+def training_gradients(model: Any, scale: float = 1.0) -> list[TrainingGradients]:
+    """The gradients that `loss.backward()` has left in the recurrent layers of a torch model.
+
+    Args:
+        model: a PyTorch module.
+        scale: what the loss was multiplied with, by which the gradients are divided.
+
+    Raises:
+        TypeError: the model is of no framework that is known here.
+        ValueError: of another framework than torch, which keeps no gradients; or those of none of
+            its layers can be read, or the scale is not a positive number.
+    """
+    read = getattr(_adapter(model), "training_gradients", None)
+    if read is None:
+        raise ValueError(
+            "only PyTorch keeps the gradients of a training step, in .grad after loss.backward(), "
+            f"and a model of type {type(model).__qualname__} was given. Of every framework, "
+            "GateWriter.log records the gradients of a probe through time, if the probe has a "
+            "target and a loss."
+        )
+    if not 0 < scale < float("inf"):
+        raise ValueError(
+            f"scale={scale!r} was given; expected what the loss was multiplied with, a positive "
+            "number, such as scaler.get_scale()."
+        )
+    found: list[TrainingGradients] = read(model, float(scale))
+    return found
 
 
 class Recording:

@@ -143,6 +143,16 @@ def make_header(
     }
 
 
+def is_same_layer(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two descriptions are of the same layer, which may be frozen at times."""
+
+    def always(layer: Mapping[str, Any]) -> dict[str, Any]:
+        options = {name: value for name, value in layer["options"].items() if name != "frozen"}
+        return {**layer, "options": options}
+
+    return always(one) == always(other)
+
+
 def encode(payload: Payload) -> bytes:
     """The payload as safetensors bytes, with the CRC-32 of header and data section in the header.
 

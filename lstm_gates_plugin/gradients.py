@@ -1,4 +1,7 @@
-"""Gradients: what the loss says to one call of one recurrent layer, through all of time."""
+"""Gradients: what the loss says to one call of one recurrent layer, through all of time.
+
+And TrainingGradients: what training has left in the weights of a layer.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lstm_gates_plugin.fused import Array
+from lstm_gates_plugin.layer import RecurrentLayer
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +50,18 @@ class Gradients:
     recurrent_bias: Mapping[str, Array] | None = field(default=None, repr=False)
     peephole: Mapping[str, Array] | None = field(default=None, repr=False)
     projection: Array | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingGradients:
+    """The gradients of a training step by the weights of one layer.
+
+    Attributes:
+        layer: the layer.
+        parts: by row name of `layer.parts()`, in its shape.
+        missing: by row name, why there is none: `"frozen"` or `"not computed yet"`.
+    """
+
+    layer: RecurrentLayer
+    parts: Mapping[str, Array] = field(repr=False)
+    missing: Mapping[str, str]

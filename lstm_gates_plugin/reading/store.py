@@ -212,8 +212,9 @@ def _checked(
 
 
 def _same_layout(header: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(
-        header[name] == other[name] for name in ("layer", "rows", "columns", "record_columns")
+    names = ("rows", "columns", "record_columns")
+    return all(header[name] == other[name] for name in names) and format.is_same_layer(
+        header["layer"], other["layer"]
     )
 
 

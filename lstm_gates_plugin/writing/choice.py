@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.gradients import TrainingGradients
 from lstm_gates_plugin.layer import RecurrentLayer
 
 
@@ -39,6 +40,19 @@ def choose_traces(
     named = [replace(trace, layer=_named(trace.layer, name)) for trace in traces]
     _refuse_repeated([f"{trace.layer.id} (call {trace.call})" for trace in named])
     return [trace for trace in named if _fits(trace.layer, patterns)]
+
+
+def choose_gradients(
+    gradients: Sequence[TrainingGradients], name: str, patterns: Sequence[str]
+) -> list[TrainingGradients]:
+    """The gradients of layers whose ids fit one of the patterns, with the model's prefix.
+
+    Raises:
+        ValueError: none fits.
+    """
+    chosen = {layer.id for layer in choose_layers([one.layer for one in gradients], name, patterns)}
+    named = [replace(one, layer=_named(one.layer, name)) for one in gradients]
+    return [one for one in named if one.layer.id in chosen]
 
 
 def _named(layer: RecurrentLayer, name: str) -> RecurrentLayer:

@@ -85,6 +85,7 @@ def gradients_snapshot(
         "timesteps": timesteps,
         "block": blocks.block,
         "reach": None if reach is None else _described(reach),
+        "frozen": bool(trace.layer.options.get("frozen")),
         **labels(tracks, samples, blocks),
     }
     return format.Payload({**header, **described}, arrays)

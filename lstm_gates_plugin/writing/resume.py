@@ -42,12 +42,14 @@ def read_earlier(directory: Path, first_step: int) -> dict[format.Tag, Earlier]:
     source = FileSource(directory, below=False)
     found = {}
     for tag in source.series().get(".", {}):
-        if tag.stream != "first":
-            continue
         key = store.Key(".", tag.layer, tag.kind, tag.call)
-        earlier = _read(source, key, first_step)
+        earlier = None
+        if tag.stream == "first":
+            earlier = _read(source, key, first_step)
+        elif tag.stream == "statistics" and tag.kind not in format.PARTS:
+            earlier = _read_numbers(source, key, first_step)
         if earlier:
-            found[tag] = earlier
+            found[key.tag("first")] = earlier
     return found
 
 
@@ -56,11 +58,23 @@ def _read(source: FileSource, key: store.Key, first_step: int) -> Earlier | None
     series = store.read_statistics(source, key)
     if not first or series is None or first["snapshot"].step >= first_step:
         return None
-    kept = series.record_column("log_call")[series.steps < first_step]
     return Earlier(
         layer=first["snapshot"].header["layer"],
         entries=first["entries"].arrays,
         basis=int(first["entries"].header.get("basis", 0)),
         units=np.array(first["snapshot"].header.get("units", []), int),
-        log_calls=int(kept[-1]) + 1 if len(kept) else 0,
+        log_calls=_log_calls(series, first_step),
     )
+
+
+def _read_numbers(source: FileSource, key: store.Key, first_step: int) -> Earlier | None:
+    """Of a kind without pictures, which has no first record."""
+    series = store.read_statistics(source, key)
+    if series is None:
+        return None
+    return Earlier(series.header["layer"], {}, 0, np.arange(0), _log_calls(series, first_step))
+
+
+def _log_calls(series: store.StatisticsSeries, first_step: int) -> int:
+    kept = series.record_column("log_call")[series.steps < first_step]
+    return int(kept[-1]) + 1 if len(kept) else 0

@@ -13,6 +13,7 @@ import numpy as np
 
 from lstm_gates_plugin import format
 from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.gradients import TrainingGradients
 from lstm_gates_plugin.layer import RecurrentLayer
 from lstm_gates_plugin.measure.reach import reach
 from lstm_gates_plugin.writing import pictures, records, summary
@@ -158,6 +159,36 @@ class Streams:
             ),
         )
 
+    def add_training_gradients(self, gradients: TrainingGradients, step: int) -> None:
+        """Record the gradients in the weights of one layer: numbers, and no pictures.
+
+        A row without a gradient has no entries, and the header says why.
+
+        Raises:
+            OSError: the record cannot be written.
+        """
+        layer = gradients.layer
+        missing = {"missing": dict(gradients.missing)}
+        header = format.make_header(
+            "statistics", "training_gradients", step, 0, layer.describe(), **missing
+        )
+        parts = {row: gradients.parts.get(row, np.empty(0)) for row in layer.parts()}
+        tag = format.Tag(layer.id, 0, "training_gradients", "first")
+        with self._lock:
+            self._open(step)
+            numbers = {"log_call": self._log_calls(tag)}
+            record = records.statistics_record(
+                header, parts, records.entries(parts), numbers, None, None
+            )
+            self._write_statistics(tag, format.encode(record), step)
+            self._streams[tag] = _Stream(
+                layer=header["layer"],
+                start=_Entries({}, 0),
+                units=np.arange(0),
+                log_calls=numbers["log_call"] + 1,
+                last_step=step,
+            )
+
     def write_waiting(self) -> None:
         """Write the newest pictures that still wait.
 
@@ -254,9 +285,9 @@ class Streams:
         """The stream of this very layer; a layer of another shape under one id begins anew."""
         stream = self._streams.get(tag)
         if stream:
-            return stream if stream.layer == layer else None
+            return stream if format.is_same_layer(stream.layer, layer) else None
         earlier = self._earlier.get(tag)
-        if earlier and earlier.layer == layer:
+        if earlier and format.is_same_layer(earlier.layer, layer):
             start = _Entries(earlier.entries, earlier.basis)
             return _Stream(layer, start, earlier.units, earlier.log_calls)
         return None

@@ -16,7 +16,7 @@ from lstm_gates_plugin.writing.arguments import (
     checked_step,
     refuse_inside_function,
 )
-from lstm_gates_plugin.writing.choice import choose_layers, choose_traces
+from lstm_gates_plugin.writing.choice import choose_gradients, choose_layers, choose_traces
 from lstm_gates_plugin.writing.notices import Notices, start_line
 from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe
@@ -199,6 +199,41 @@ class GateWriter:
             return
         for trace in self._wanted_traces(listed, step, name):
             self._add_trace(trace, step, {}, Tracks())
+            self._written = True
+
+    def log_gradients(
+        self, model: Any, *, step: int | None = None, name: str = "", scale: float = 1.0
+    ) -> None:
+        """Record the gradients that ``loss.backward()`` has left in a PyTorch model, by gate.
+
+        Call it after ``backward()`` and before ``zero_grad()``. As every part it records always: in
+        a loop ask `is_due` before. A weight that is frozen or has no gradient yet is recorded as
+        that, never as zeros.
+
+        Args:
+            model: a PyTorch module.
+            step: training step: the number of optimizer updates done so far.
+            name: prefix of the layer ids, where several models are logged into one run.
+            scale: what the loss was multiplied with before ``backward()``, by which gradients are
+                divided: ``scaler.get_scale()`` of a `GradScaler`, before its ``unscale_()``.
+
+        Raises:
+            TypeError: no model of a known framework was given.
+            ValueError: no step, a negative one, or one not above the last record's; the model is
+                not PyTorch's, has no recurrent layer, or none whose gradients can be read.
+            OSError: the record cannot be written.
+        """
+        step = self._checked(step)
+        if not self._is_recording():
+            return
+        found = capture.training_gradients(model, scale)
+        if not found:
+            raise ValueError(f"The model {_name_of(model)} has no recurrent layer to log.")
+        chosen = choose_gradients(found, name, self._patterns)
+        for gradients in chosen:
+            self._streams.check_above_last(gradients.layer.id, "training_gradients", 0, step)
+        for gradients in chosen:
+            self._streams.add_training_gradients(gradients, step)
             self._written = True
 
     def rest(self) -> None:

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
-from torch._C._dynamo import eval_frame
-from torch.nn.parameter import is_lazy
 
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
-from lstm_gates_plugin.frameworks.torch import kinds, weights
+from lstm_gates_plugin.frameworks.torch import kinds, training, weights
 from lstm_gates_plugin.frameworks.torch import layers as torch_layers
 from lstm_gates_plugin.frameworks.torch.call import ModuleCall
 from lstm_gates_plugin.frameworks.torch.following import gradients
 from lstm_gates_plugin.frameworks.torch.layers import Found, unwrap
+from lstm_gates_plugin.frameworks.torch.recordable import check, recordable, warn_or_raise
 from lstm_gates_plugin.frameworks.torch.recording import recorded
 from lstm_gates_plugin.frameworks.torch.restoring import inference_mode, restored
 from lstm_gates_plugin.frameworks.torch.values import mapped, to_model
+from lstm_gates_plugin.gradients import TrainingGradients
 from lstm_gates_plugin.layer import RecurrentLayer
 
 #: The user's own: what the model returned, to a single number.
@@ -42,13 +42,37 @@ def recurrent_layers(model: Any) -> list[RecurrentLayer]:
         TypeError: it is no module.
         ValueError: this is called while a function is compiled.
     """
-    _check(model)
+    check(model)
     module = unwrap(model)
     with restored(module):
         read, refused = _read(torch_layers.find(module))
     for sentence in refused:
         warnings.warn(sentence, stacklevel=3)
     return [layer for layers in read.values() for layer in layers]
+
+
+def training_gradients(model: Any, scale: float) -> list[TrainingGradients]:
+    """The gradients in a module's weights; see `capture`.
+
+    A layer whose weights or gradients cannot be read is named in a warning.
+
+    Raises:
+        TypeError: it is no module.
+        ValueError: this is called while a function is compiled, or there is no layer left.
+    """
+    check(model)
+    module = unwrap(model)
+    found = torch_layers.find(module)
+    with restored(module):
+        read, refused = _read(found)
+    of_layers: list[TrainingGradients] = []
+    for each in found:
+        try:
+            of_layers += training.read(each, read[each.id], scale) if each.id in read else []
+        except weights.RefusedError as error:
+            refused.append(str(error))
+    warn_or_raise(refused, bool(of_layers))
+    return of_layers
 
 
 def observe(
@@ -76,14 +100,14 @@ def observe(
         ValueError: no recurrent layer can be recorded, or this is called while a function is
             compiled; the loss is not a single number, or torch cannot differentiate it.
     """
-    _check(model)
+    check(model)
     module = unwrap(model)
-    found = _recordable(module)
+    found = recordable(module)
     made: list[_Made] = []
     unseen: dict[str, str] = {}
     with restored(module, differentiable=loss is not None):
         read, refused = _read(found)
-        _warn_or_raise(refused, bool(read))
+        warn_or_raise(refused, bool(read))
         found = [each for each in found if each.id in read]
 
         def keep(number: int, call: ModuleCall | str) -> None:
@@ -118,8 +142,8 @@ def recording(model: Any) -> Iterator[Observe]:
         ValueError: no recurrent layer can be recorded, or this is called while a function is
             compiled; in the block, if the model is trained.
     """
-    _check(model)
-    found = _recordable(model)
+    check(model)
+    found = recordable(model)
     read: dict[str, list[RecurrentLayer]] = {}
     made: list[_Made] = []
 
@@ -132,7 +156,7 @@ def recording(model: Any) -> Iterator[Observe]:
             return
         if each.id not in read:  # now: with the weights that it has in this call
             new, refused = _read([each])
-            _warn_or_raise(refused, True)
+            warn_or_raise(refused, True)
             read.update({each.id: [], **new})
         if read[each.id]:
             made.append(_Made(call, read[each.id]))
@@ -149,14 +173,23 @@ def _to_recorded(made: Sequence[_Made], loss: Any, *, keep_graph: bool) -> list[
     """The calls of the layers, with the gradients of a loss where there is one.
 
     A layer that has none is named in a warning.
+
+    Raises:
+        ValueError: see `gradients`; or a layer is quantized.
     """
     if loss is None:
         return [each for call, layers in made for each in call.to_recorded(layers)]
+    quantized = [layers[0].id for call, layers in made if kinds.is_quantized(call.module)]
+    if quantized:
+        raise ValueError(
+            f"the gradients cannot be computed: the weights of layer {quantized[0]!r} are "
+            "quantized, and torch lets no gradient through such layers."
+        )
     refused = [_without_gradients(*each) for each in made]
+    fitting = [call.sources for (call, _), why in zip(made, refused, strict=True) if why is None]
+    found = iter(gradients(loss, fitting, keep_graph=keep_graph))
     for sentence in dict.fromkeys(filter(None, refused)):
         warnings.warn(sentence, stacklevel=5)
-    fitting = [call.sources for (call, _), why in zip(made, refused, strict=True) if why is None]
-    found = iter(gradients(loss, fitting, keep_graph=keep_graph) if fitting else [])
     return [
         each
         for (call, layers), why in zip(made, refused, strict=True)
@@ -166,9 +199,7 @@ def _to_recorded(made: Sequence[_Made], loss: Any, *, keep_graph: bool) -> list[
 
 def _without_gradients(call: ModuleCall, layers: Sequence[RecurrentLayer]) -> str | None:
     """Why the gradients of a call cannot be had, if that is so."""
-    if kinds.is_quantized(call.module):
-        why = "its weights are quantized, and torch cannot differentiate such layers"
-    elif call.sources is None:
+    if call.sources is None:
         why = "it ran under torch.no_grad() or torch.inference_mode(): run the model without"
     elif not (call.is_comparable(layers) or kinds.is_single_cell(call.module)):
         why = f"{type(call.module).__name__} returns something else than torch's own class"
@@ -176,50 +207,6 @@ def _without_gradients(call: ModuleCall, layers: Sequence[RecurrentLayer]) -> st
         return None
     ids = ", ".join(repr(layer.id) for layer in layers)
     return f"the gradients of layer {ids} cannot be computed: {why}."
-
-
-def _recordable(model: Any) -> list[Found]:
-    """The recurrent modules whose calls can be recorded; the others are named in a warning.
-
-    Raises:
-        ValueError: there is none.
-    """
-    found = torch_layers.find(model)
-    unknown = torch_layers.look_recurrent(model)
-    name = f"the model of class {type(unwrap(model)).__name__}"
-    if not found:
-        raise ValueError(
-            f"{name} has no recurrent layer: no {kinds.SUPPORTED} was found in it. "
-            + _advice(unknown)
-        )
-    if unknown:
-        warnings.warn(f"{name} has more that looks recurrent. {_advice(unknown)}", stacklevel=5)
-    if _is_sharded(model):
-        raise ValueError(
-            f"{name} is sharded by FSDP: each process holds a part of the weights, and calling it "
-            "in one process would wait for the others. Trace a copy that holds all of them, from "
-            "a checkpoint for instance."
-        )
-    scripted = [
-        f"layer {each.id!r} is scripted: torch.jit runs it, past everything that could be "
-        "recorded. Its weights can be shown; for its gates, trace the model before it is scripted."
-        for each in found
-        if kinds.is_scripted(each.module)
-    ]
-    _warn_or_raise(scripted, len(scripted) < len(found))
-    return [each for each in found if not kinds.is_scripted(each.module)]
-
-
-def _advice(unknown: Sequence[str]) -> str:
-    which = (
-        f"{', '.join(unknown)} cannot be opened, since the equations are not known. "
-        if unknown
-        else ""
-    )
-    return (
-        f"{which}A recurrent module of your own is opened as far as it is made of {kinds.SUPPORTED}"
-        "; otherwise hand its arrays to lg.RecurrentLayer.from_arrays."
-    )
 
 
 def _read(found: Sequence[Found]) -> tuple[dict[str, list[RecurrentLayer]], list[str]]:
@@ -232,45 +219,3 @@ def _read(found: Sequence[Found]) -> tuple[dict[str, list[RecurrentLayer]], list
         except weights.RefusedError as error:
             refused.append(str(error))
     return read, refused
-
-
-def _warn_or_raise(sentences: Sequence[str], others_remain: bool) -> None:
-    if sentences and not others_remain:
-        raise ValueError(" ".join(sentences))
-    for sentence in sentences:
-        warnings.warn(sentence, stacklevel=5)
-
-
-def _is_sharded(model: Any) -> bool:
-    """Whether FSDP, of either generation, keeps parts of the model in other processes."""
-    classes = {cls.__name__ for module in model.modules() for cls in type(module).__mro__}
-    if not classes & {"FullyShardedDataParallel", "FSDPModule"}:
-        return False
-    return bool(torch.distributed.get_world_size() > 1)
-
-
-def _check(model: Any) -> None:
-    """Refuse what cannot be recorded at all."""
-    if not isinstance(model, torch.nn.Module):
-        raise TypeError(
-            "a PyTorch model must be a torch.nn.Module, and an object of type "
-            f"{type(model).__module__}.{type(model).__qualname__} was given."
-        )
-    lazy = [name for name, each in model.named_parameters() if is_lazy(each)]
-    if lazy:
-        raise ValueError(
-            f"the model has no weights yet where lazy modules have not been called: "
-            f"{', '.join(lazy)}. Call it once on a batch first."
-        )
-    # This function is compiled as well, or it is called uncompiled from one that is.
-    callback = getattr(eval_frame, "get_eval_frame_callback", lambda: None)
-    if torch.compiler.is_compiling() or callable(callback()):
-        _refuse_compilation()
-
-
-@torch.compiler.disable  # type: ignore[untyped-decorator]
-def _refuse_compilation() -> None:
-    raise ValueError(
-        "gates cannot be recorded inside a function that torch.compile compiles, which has no "
-        "values yet. Log and trace outside of it."
-    )

@@ -56,6 +56,8 @@ def gradients(loss: Any, sources: Sequence[Any], *, keep_graph: bool) -> list[An
             "without .detach()."
         )
     flat = [tensor for nest in sources for tensor in _tensors(nest)]
+    if not flat:
+        return list(sources)
     try:
         found = torch.autograd.grad(loss, flat, allow_unused=True, retain_graph=keep_graph)
     except RuntimeError as error:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.utils import parametrize
 
 from lstm_gates_plugin.frameworks.torch import kinds
 from lstm_gates_plugin.frameworks.torch.kinds import Place
@@ -23,7 +24,11 @@ from lstm_gates_plugin.frameworks.torch.layers import Found
 from lstm_gates_plugin.fused import Array
 from lstm_gates_plugin.layer import RecurrentLayer
 
-_GATE_ORDERS = {"lstm": "ifgo", "gru": "rzn", "simple_rnn": ""}
+#: The stored weights of one layer, each with the layer's suffix.
+PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+
+#: By cell, the order in which the gates are stored, see `fused.GATE_LETTERS`.
+GATE_ORDERS = {"lstm": "ifgo", "gru": "rzn", "simple_rnn": ""}
 
 
 class RefusedError(Exception):
@@ -44,7 +49,7 @@ def _read(found: Found, place: Place) -> RecurrentLayer:
     module, cell = found.module, kinds.cell_of(found.module)
     arrays: dict[str, Array] = {}
     dtype = ""
-    for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"):
+    for part in PARTS:
         name = part + place.suffix
         tensor = _quantized(module, name) if kinds.is_quantized(module) else _weight(found, name)
         if tensor is None and part in ("weight_ih", "weight_hh"):
@@ -52,17 +57,19 @@ def _read(found: Found, place: Place) -> RecurrentLayer:
                 f"layer {found.id!r} cannot be opened: it has no {name!r} at present."
             )
         if tensor is not None:
-            arrays[part] = _array(found, name, tensor, 1 if part.startswith("bias") else 2)
+            arrays[part] = to_array(found, name, tensor, 1 if part.startswith("bias") else 2)
             dtype = dtype or str(tensor.dtype).removeprefix("torch.")
     options: dict[str, Any] = {"framework": "torch", "dtype": dtype}
     if found.aliases:
         options["aliases"] = list(found.aliases)
+    if _is_frozen(found, place):
+        options["frozen"] = True
     return RecurrentLayer.from_arrays(
         cell,
         arrays["weight_ih"].T,
         arrays["weight_hh"].T,
         arrays.get("bias_ih"),
-        gate_order=_GATE_ORDERS[cell],
+        gate_order=GATE_ORDERS[cell],
         id=found.layer_id(place),
         direction=place.direction,
         recurrent_bias=arrays.get("bias_hh"),
@@ -71,6 +78,36 @@ def _read(found: Found, place: Place) -> RecurrentLayer:
         activation=kinds.activation_of(module),
         options=options,
     )
+
+
+def trained(found: Found, name: str) -> Any:
+    """The parameter that training changes in place of a weight, if there is just one.
+
+    Anything else, such as the tensor that weight norm computes, is no parameter.
+    """
+    module = found.module
+    if parametrize.is_parametrized(module, name):
+        return None
+    for hook in module._forward_pre_hooks.values():
+        if name == getattr(hook, "_tensor_name", None):  # pruning: no gradient where it is zero
+            return getattr(module, f"{name}_orig")
+    raw = [getattr(owner, f"{name}_raw", None) for owner in (module, found.parent)]
+    return next((each for each in raw if each is not None), getattr(module, name, None))
+
+
+def _is_frozen(found: Found, place: Place) -> bool:
+    """Whether training changes none of the parameters that a layer's weights are made of."""
+    parameters = [each for part in PARTS for each in _made_of(found, part + place.suffix)]
+    return bool(parameters) and not any(each.requires_grad for each in parameters)
+
+
+def _made_of(found: Found, name: str) -> list[Any]:
+    module = found.module
+    if parametrize.is_parametrized(module, name):
+        return list(module.parametrizations[name].parameters())
+    held = [getattr(module, name + end, None) for end in ("", "_raw", "_orig", "_g", "_v")]
+    held.append(getattr(found.parent, f"{name}_raw", None))
+    return [each for each in held if isinstance(each, torch.nn.Parameter)]
 
 
 def _weight(found: Found, name: str) -> Any:
@@ -94,8 +131,10 @@ def _quantized(module: Any, name: str) -> Any:
     return weights.get(name)
 
 
-def _array(found: Found, name: str, tensor: Any, axes: int) -> Array:
-    """A weight as an array: float64 as it is, every other type as float32, which holds it exactly.
+def to_array(found: Found, name: str, tensor: Any, axes: int) -> Array:
+    """A weight, or its gradient, as an array.
+
+    float64 stays as it is, every other type becomes float32, which holds it exactly.
 
     Raises:
         RefusedError: the tensor has no values here, or not all of them.
