@@ -5,6 +5,7 @@ import gc
 import random
 import resource
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,16 +131,40 @@ def fail(model: Stateful) -> None:
         lg.trace(model, PROBE)
 
 
+def squares(output: torch.Tensor) -> torch.Tensor:
+    return output.pow(2).sum()
+
+
+def fail_in_the_loss(model: Stateful) -> None:
+    def loss(output: torch.Tensor) -> None:
+        raise KeyError("the user's own")
+
+    with pytest.raises(KeyError, match="the user's own"):
+        lg.trace(model, PROBE, loss=loss)
+
+
+def record_with_loss(model: Stateful) -> None:
+    with lg.record(model) as recording, torch.random.fork_rng():
+        loss = squares(model.rnn(PROBE)[0])
+    assert recording.traces(loss=loss)[0].gradients is not None
+
+
 @pytest.mark.parametrize(
     "look",
     [
         lambda model: lg.trace(model, PROBE),
         lambda model: lg.trace(model, PROBE.numpy()),
         lambda model: lg.recurrent_layers(model),
+        lambda model: lg.trace(model, PROBE, loss=squares),
         fail,
+        fail_in_the_loss,
         record,
+        record_with_loss,
     ],
-    ids=["trace", "trace arrays", "layers", "fail", "record"],
+    ids=[
+        *("trace", "trace arrays", "layers", "trace with loss", "fail", "fail in the loss"),
+        *("record", "record with loss"),
+    ],
 )
 def test_training_is_the_same_to_the_last_bit(look: Any) -> None:
     plain = built()
@@ -151,7 +176,10 @@ def test_training_is_the_same_to_the_last_bit(look: Any) -> None:
         held, weights = attributes(model), dict(model.named_parameters())
         gradients = [parameter.grad for parameter in model.parameters()]
         look(model)
-        if look is not record:  # in which the user calls the model, past our keeping
+        if look not in (
+            record,
+            record_with_loss,
+        ):  # in which the user calls the model, past our keeping
             assert attributes(model) == held
         assert all(
             a is b for a, b in zip(gradients, (p.grad for p in weights.values()), strict=True)
@@ -163,6 +191,58 @@ def test_training_is_the_same_to_the_last_bit(look: Any) -> None:
         p.requires_grad for p in plain.parameters()
     ]
     assert torch.is_grad_enabled()
+
+
+def test_training_with_gradients_logged_at_every_step_is_the_same(tmp_path: Path) -> None:
+    def train(writer: lg.GateWriter | None) -> list[Any]:
+        torch.manual_seed(0)
+        model = nn.LSTM(3, 4, 2, dropout=0.5, batch_first=True)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+        probe = lg.Probe(PROBE, target=PROBE[:, :1], loss=lambda out, _: squares(out[0]))
+        results: list[Any] = []
+        for step in range(5):
+            if writer is not None:
+                writer.log(model, step=step, probe=probe)
+            optimizer.zero_grad()
+            squares(model(X)[0]).backward()
+            if writer is not None:
+                writer.log_gradients(model, step=step)
+            results += [parameter.grad.clone() for parameter in model.parameters()]
+            optimizer.step()
+        return results + [parameter.detach() for parameter in model.parameters()] + [torch.rand(1)]
+
+    with lg.GateWriter(tmp_path / "run", every=1) as writer:
+        logged = train(writer)
+    same(logged, train(None))
+    layer = lg.read(tmp_path)["run"]["lstm_0/layer_1"]
+    assert set(layer.kinds) == {"weights", "activations", "gradients", "training_gradients"}
+    for kind in layer.kinds:
+        assert layer.statistics(kind).steps.tolist() == list(range(5))
+    assert np.isfinite(layer.series("hidden_state", "norm", kind="gradients").values).all()
+
+
+def test_hooks_that_wait_for_gradients_are_not_called() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.LSTM(3, 4, batch_first=True))
+    called: list[str] = []
+    for module in model:
+        module.register_full_backward_hook(lambda *_: called.append("backward"))
+        module.register_full_backward_pre_hook(lambda *_: called.append("before"))
+    for parameter in model.parameters():
+        parameter.register_hook(lambda _: called.append("gradient"))
+    lg.trace(model, X, loss=lambda outputs: squares(outputs[0]))
+    assert called == []
+    squares(model(X)[0]).backward()
+    assert {"backward", "before", "gradient"} == set(called)
+
+
+def test_a_trace_with_a_loss_leaves_no_graph_behind() -> None:
+    model = nn.LSTM(3, 4, batch_first=True)
+    gc.collect()
+    graphs = len(tensors_with_graphs())
+    traces = lg.trace(model, X, loss=lambda outputs: squares(outputs[0]))
+    gc.collect()
+    assert len(tensors_with_graphs()) == graphs
+    assert traces[0].gradients is not None
 
 
 def test_inter_layer_dropout_is_off() -> None:
