@@ -149,13 +149,14 @@ class GateWriter:
             print(start_line(_name_of(model), self._sink.name, self._schedules.every, parts))
         source = _given(session=session, backward_cell=backward_cell)
         numbers = _given(epoch=epoch, loss=loss)
+        # First: a module of Flax may know its layers only once it has run.
+        if probe is not None and parts != ["weights"]:
+            with self._notices.training_goes_on("the activations"):
+                self._add_activations(model, source, probe, step, name, numbers)
         if "weights" in parts:
             with self._notices.training_goes_on("the weights"):
                 layers = self._layers(model, source, step, name)
                 self._add(layers, lambda layer: self._streams.add_weights(layer, step, numbers))
-        if probe is not None and parts != ["weights"]:
-            with self._notices.training_goes_on("the activations"):
-                self._add_activations(model, source, probe, step, name, numbers)
         self._schedules.done(name, step)
         return True
 

@@ -76,7 +76,8 @@ def steps(directory: Path, layer: str, row: str) -> list[int]:
 def test_training_is_the_same_with_every_batch_logged(tmp_path: Path, unbuilt: bool) -> None:
     without = train(build(unbuilt=unbuilt))
     probe = lg.Probe(X[:4], target=Y[:4])
-    with_it = train(build(unbuilt=unbuilt), lg.KerasCallback(tmp_path, probe, "batch"))
+    model = build(unbuilt=unbuilt)
+    with_it = train(model, lg.KerasCallback(tmp_path, probe, "batch"))
     assert same(without, with_it)
     assert steps(tmp_path, "lstm_0", "activation/forget") == STEPS
     assert steps(tmp_path, "gru_0", "kernel/update") == STEPS
@@ -84,6 +85,14 @@ def test_training_is_the_same_with_every_batch_logged(tmp_path: Path, unbuilt: b
     assert series.values.max() < 1e-5
     logged = lg.read(tmp_path)["."]["lstm_0"].snapshot(kind="weights").arrays["kernel/forget"]
     np.testing.assert_array_equal(logged, with_it["weights"][0][:, 4:8])
+    # The gradients are those of the loss that the model was compiled with.
+    loss = keras.losses.BinaryCrossentropy()
+    _, gru = lg.trace(model, X[:4], loss=lambda outputs: loss(Y[:4, None], outputs))
+    norm = lg.read(tmp_path)["."]["gru_0"].series("kernel/update", "norm", kind="gradients")
+    assert norm.steps.tolist() == STEPS
+    own = np.linalg.norm(gru.gradients.kernel["update"])
+    assert norm.values[-1] == pytest.approx(own, rel=1e-4)
+    assert own > 1e-4
 
 
 def test_j2_j3_a_compiled_training_step_stays_one(tmp_path: Path) -> None:

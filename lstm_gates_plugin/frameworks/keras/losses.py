@@ -79,10 +79,12 @@ class OwnLoss:
         """The loss; the running means of losses that the model shows stay as they are."""
         model = self._model()
         assert model is not None
+        keras = keras_of(model)
+        target = keras.map(keras.tensor, self.target)
         trackers = [variable for metric in model.metrics for variable in metric.variables]
-        before = [(variable, keras_of(model).tensor(variable)) for variable in trackers]
+        before = [(variable, keras.tensor(variable)) for variable in trackers]
         try:
-            return model.compute_loss(y=self.target, y_pred=outputs)
+            return model.compute_loss(y=target, y_pred=outputs)
         finally:
             for variable, value in before:
                 variable.assign(value)
