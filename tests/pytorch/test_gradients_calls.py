@@ -1,6 +1,7 @@
 """Gradients on PyTorch: however modules are arranged, called and recorded, and what is refused."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from torch.utils.checkpoint import checkpoint
 import lstm_gates_plugin as lg
 from helpers.torch_modules import by_gate, equal, gradient_rows, randomized, weighted_sum
 from lstm_gates_plugin import capture
+from lstm_gates_plugin.frameworks.torch.following import differentiable
 
 X = torch.randn(2, 6, 3, generator=torch.Generator().manual_seed(5))
 
@@ -315,3 +317,15 @@ def test_a_subclass_that_returns_something_else_has_no_gradients() -> None:
     with pytest.warns(UserWarning, match=r"'pooled_0' cannot be computed: Pooled returns"):
         (trace,) = lg.trace(Pooled(3, 4, batch_first=True), X, loss=weighted_sum)
     assert trace.gradients is None
+
+
+def test_h4_cudnn_is_off_while_a_module_on_a_gpu_is_to_be_differentiated() -> None:
+    """The result itself is compared in tests/gpu, by hand."""
+    on_gpu = SimpleNamespace(is_cuda=True)
+    with differentiable(on_gpu):
+        assert not torch.backends.cudnn.enabled
+    with pytest.raises(KeyError), differentiable(on_gpu):
+        raise KeyError
+    assert torch.backends.cudnn.enabled
+    with differentiable(X):
+        assert torch.backends.cudnn.enabled
