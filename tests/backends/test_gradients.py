@@ -246,3 +246,17 @@ def test_frozen_layers_hand_gradients_on() -> None:
     np.testing.assert_allclose(
         np.ravel(trace.gradients.hidden_state), (0.004392, 0.016887, 1), atol=1e-5
     )
+
+
+def test_an_activation_of_the_users_own() -> None:
+    def bent(x: Any) -> Any:
+        return x / (1 + x * x)
+
+    layer = layers.LSTM(3, activation=bent, return_sequences=True)
+    layer.build((None, 5, 4))
+    randomized(layer)
+    (trace,) = lg.trace(layer, X, loss=Loss())
+    expected = by_gate(layer, own_gradients(layer, X, {}))["lstm_0"]
+    for name, gradient in rows(trace.gradients).items():
+        limit = RELATIVE * np.abs(expected[name]).max()
+        np.testing.assert_allclose(gradient, expected[name], atol=limit, rtol=0)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from lstm_gates_plugin.cells.activations import ACTIVATIONS
 from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.keras import activations as keras_activations
 from lstm_gates_plugin.frameworks.keras.family import Keras
 from lstm_gates_plugin.frameworks.keras.paths import attribute_keys, children, direction
 from lstm_gates_plugin.frameworks.levels import Cell, Leaf, Node, Residual, Stack
@@ -143,7 +143,7 @@ def _read_known(
         bias, recurrent_bias = np.split(bias, 2)
     elif reset_after and bias is not None:
         bias, recurrent_bias = bias
-    names, functions = _activations(keras, cell)
+    activations = keras_activations.of_cell(keras, cell)
     read = RecurrentLayer.from_arrays(
         kind,
         keras.array(cell.kernel),
@@ -155,39 +155,15 @@ def _read_known(
         recurrent_bias=recurrent_bias,
         reset_after=reset_after,
         options={**options, "dtype": _dtype(cell.kernel)},
-        activation=names.get("activation", "tanh"),
-        recurrent_activation=names.get("recurrent_activation", "sigmoid"),
+        activation=activations.names.get("activation", "tanh"),
+        recurrent_activation=activations.names.get("recurrent_activation", "sigmoid"),
     )
-    return replace(read, _functions=functions)
+    return replace(read, _functions=activations.functions, _pullbacks=activations.pullbacks)
 
 
 def _dtype(variable: Any) -> str:
     """The type in which a variable is stored; Keras 3 names it, TensorFlow has an object for it."""
     return str(getattr(variable.dtype, "name", variable.dtype))
-
-
-def _activations(
-    keras: Keras, cell: Any
-) -> tuple[dict[str, str], dict[str, Callable[[Array], Array]]]:
-    """Names of a cell's activations, and array functions for those that are the user's own."""
-    names: dict[str, str] = {}
-    functions: dict[str, Callable[[Array], Array]] = {}
-    for option in ("activation", "recurrent_activation"):
-        function = getattr(cell, option, None)
-        if function is None:  # a simple RNN has no gates, and cuDNN no choice
-            continue
-        name = getattr(function, "__name__", type(function).__name__)
-        of_keras = getattr(keras.module.activations, name, None) is function
-        if of_keras and name == "hard_sigmoid":
-            name = keras.hard_sigmoid
-        names[option] = name
-        if name not in ACTIVATIONS or not of_keras:
-            functions[option] = _array_function(keras, function)
-    return names, functions
-
-
-def _array_function(keras: Keras, function: Any) -> Callable[[Array], Array]:
-    return lambda x: keras.array(function(keras.tensor(x))).astype(x.dtype)
 
 
 def _read_unknown(
