@@ -133,7 +133,8 @@ def test_target_prediction_labels_and_the_loss_of_each_timestep(tmp_path: Path) 
         np.testing.assert_array_equal(snapshot.arrays["track/prediction"], outputs.argmax(-1))
         np.testing.assert_allclose(snapshot.arrays["track/loss"], loss_of(outputs, Y[:4]), 1e-5)
         assert snapshot.header["time_labels"] == labels
-    assert seen == [(False, False, torch.Tensor)] * 2
+    # Each time for the gradients through time, and then for the track.
+    assert seen == [(True, True, torch.Tensor), (False, False, torch.Tensor)] * 2
 
 
 def test_a_scalar_loss_is_no_track_and_a_wrong_one_is_named(tmp_path: Path) -> None:
@@ -141,7 +142,10 @@ def test_a_scalar_loss_is_no_track_and_a_wrong_one_is_named(tmp_path: Path) -> N
     wrong = lg.Probe(X[:4], target=Y[:4], loss=nn.functional.cross_entropy)
     with lg.GateWriter(tmp_path) as writer:
         writer.log(Tagger(), step=0, probe=mean)
-        with pytest.warns(UserWarning, match="could not log the loss of each timestep, training"):
+        with (
+            pytest.warns(UserWarning, match="could not log the gradients through time, training"),
+            pytest.warns(UserWarning, match="could not log the loss of each timestep, training"),
+        ):
             writer.log(Tagger(), step=1, probe=wrong)
     for step in (0, 1):
         assert "track/loss" not in logged(tmp_path)["rnn"].snapshot(step).arrays

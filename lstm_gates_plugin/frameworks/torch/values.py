@@ -61,14 +61,19 @@ def to_model(model: Any, value: Any) -> Any:
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
-    """The same nest of tuples, lists and dicts with a function of each tensor, in a fixed order."""
+    """The same nest of tuples, lists and dicts with a function of each tensor, in a fixed order.
+
+    Anything else, such as an object of the user's own class, is left as it is.
+    """
     if isinstance(value, PackedSequence):
         return value._replace(data=function(value.data))
     if isinstance(value, torch.Tensor):
         return function(value)
     if type(value) is dict:
         return {key: mapped(function, item) for key, item in value.items()}
-    return _rebuilt(lambda item: mapped(function, item), value)
+    if type(value) in (list, tuple) or hasattr(value, "_fields"):
+        return _rebuilt(lambda item: mapped(function, item), value)
+    return value
 
 
 def _rebuilt(convert: Callable[[Any], Any], value: Any) -> Any:
