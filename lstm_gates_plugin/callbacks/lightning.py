@@ -23,7 +23,7 @@ _MOST_BYTES_IN_CHECKPOINT = 1024 * 1024
 
 
 class LightningCallback(Hooks):
-    """Logs weights and gate activations of every recurrent layer while a `Trainer` fits.
+    """Logs weights, gate activations and gradients of recurrent layers while a `Trainer` fits.
 
     For `lightning.pytorch` and for `pytorch_lightning`:
 
@@ -41,7 +41,9 @@ class LightningCallback(Hooks):
     rank 0 writes. Nothing that goes wrong here ends or changes the training.
 
     Args:
-        probe: the samples on which the gates are watched: the model's input, or a `Probe`.
+        probe: the samples on which the gates are watched: the model's input, or a `Probe`, of
+            whose loss the gradients through time are logged:
+            ``Probe(x_val[:4], target=y_val[:4], loss=torch.nn.functional.mse_loss)``.
             "first_val_batch" takes the input in the first batch of validation: the first item of a
             tuple, list or dict, or the batch itself. That comes before training unless the sanity
             check is off; then activations are logged from the first validation on. Without a probe
@@ -235,8 +237,8 @@ def _converted(probe: Probe | None, trainer: Any) -> Probe | None:
     if probe is None:
         return None
     converted = copy.copy(probe)
-    given = trainer.precision_plugin.convert_input((probe.args, probe.kwargs))
-    converted.args, converted.kwargs = given
+    given = trainer.precision_plugin.convert_input((probe.args, probe.kwargs, probe.target))
+    converted.args, converted.kwargs, converted.target = given
     return converted
 
 

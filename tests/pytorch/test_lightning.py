@@ -89,6 +89,32 @@ def test_the_first_validation_batch_is_the_probe_from_step_0_on(tmp_path: Path, 
     np.testing.assert_array_equal(snapshot.arrays["track/input"], X[:4])
 
 
+@pytest.mark.parametrize("precision", ["32-true", "64-true", "bf16-mixed"])
+def test_the_loss_of_a_probe_gives_gradients_through_time(
+    tmp_path: Path, pl: Any, precision: str
+) -> None:
+    def loss(outputs: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        assert outputs.dtype in (target.dtype, torch.bfloat16)
+        return (outputs.to(target.dtype) - target).pow(2).mean()
+
+    with torch.no_grad():
+        target = torch.zeros_like(module_class(pl)()(X[:4]))
+    trained = []
+    for probe in (None, lg.Probe(X[:4], target=target, loss=loss)):
+        torch.manual_seed(0)
+        module = module_class(pl)(0.5)
+        callback = None if probe is None else lg.LightningCallback(probe, 1)
+        fit(pl, tmp_path, callback, module=module, precision=precision)
+        trained.append(state_of(module))
+    assert all(map(torch.equal, *trained))
+    layer = logged(tmp_path)["net/rnn"]
+    assert layer.kinds == ["weights", "activations", "gradients"]
+    norms = layer.series("hidden_state", "norm", kind="gradients")
+    assert norms.steps.tolist() == [0, 1, 2, 3, 4]
+    assert (norms.values > 0).all()
+    assert np.isfinite(layer.series("hidden_state", "reach", kind="gradients").values).all()
+
+
 @pytest.mark.parametrize("kind", ["dict", "tensor"])
 def test_other_batches_give_their_first_item(tmp_path: Path, pl: Any, kind: str) -> None:
     class Other(module_class(pl)):  # type: ignore[misc]
