@@ -11,7 +11,8 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 import lstm_gates_plugin as lg
-from helpers.torch_modules import close, randomized
+from helpers.torch_modules import close, equal, randomized
+from lstm_gates_plugin import capture
 
 X = torch.randn(4, 5, 3, generator=torch.Generator().manual_seed(3))
 
@@ -53,6 +54,18 @@ def test_f8_the_wrapper_is_never_called(compiled: bool) -> None:
     for each in (trace, *recording.traces()):
         assert (each.layer.id, each.rows, each.call) == ("rnn", 4, 0)
         close(each.hidden_state, wrapped.module.eval()(X))
+
+
+def test_gradients_pass_the_wrapper_by() -> None:
+    wrapped = Forbidden(Net()).eval()
+    loss = wrapped.module(X).pow(2).sum()
+    (trace,) = lg.trace(wrapped, X, loss=lambda output: output.pow(2).sum())
+    loss.backward()
+    (found,) = capture.training_gradients(wrapped)
+    assert found.layer.id == "rnn"
+    for gate, gradient in trace.gradients.kernel.items():
+        equal(gradient, found.parts[f"kernel/{gate}"])
+        equal(trace.gradients.bias[gate], found.parts[f"bias/{gate}"])
 
 
 def test_f8_a_wrapper_within_the_model_is_passed_by() -> None:

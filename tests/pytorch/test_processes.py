@@ -143,6 +143,7 @@ def test_before_initialisation_the_environment_tells_the_rank(
     assert other.log(Tagger(), step=0, probe="no probe at all") is False
     writer.log_weights(Tagger(), step=0)
     writer.log_trace([], step=0)
+    writer.log_gradients(Tagger(), step=0)
     with pytest.raises(ValueError, match="No step was given"):
         writer.log(Tagger())
     writer.close()
