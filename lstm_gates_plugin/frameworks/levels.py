@@ -6,6 +6,7 @@ is what the first one puts out, and that is recomputed; a residual wrapper adds 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -84,6 +85,8 @@ def convert(node: Node[T], function: Callable[[T], S]) -> Node[S]:
 
 def replay(node: Node[Cell], whole: RecordedCall) -> list[RecordedCall]:
     """One call of a tree of cells as a call of each cell, in the order in which they run.
+
+    A cell has no gradients where what is above cannot be differentiated; a warning says so by name.
 
     Args:
         node: the cells.
@@ -208,8 +211,11 @@ class _Return:
         if isinstance(node, Leaf):
             return self._back_through_cell(node.cell, output)
         if isinstance(node, Residual):
+            if node.combine is not None:
+                self._back(node.inner, _not_through_function)
+                return _not_through_function
             inner = self._back(node.inner, output)
-            return lambda: _sum(inner(), output()) if node.combine is None else None
+            return lambda: _sum(inner(), output())
         for level in reversed(node.levels):
             output = self._back(level, output)
         return output
@@ -218,17 +224,27 @@ class _Return:
         count = cell.states
         final = tuple(self._final[-count:])
         del self._final[-count:]
-        arriving = Arriving(output(), final)
-        call = self._calls[self._next] = replace(self._calls[self._next], arriving=arriving)
+        number = self._next
         self._next -= 1
+        call = self._calls[number] = replace(self._calls[number], arriving=None)
+        try:
+            arriving = Arriving(output(), final)
+        except ValueError as error:  # what is above cannot be differentiated
+            warnings.warn(f"layer {call.layer.id!r} has no gradients: {error}", stacklevel=2)
+            return output
+        self._calls[number] = replace(call, arriving=arriving)
 
         def before() -> Array | None:
             if call.layer.cell == "unknown":
-                return None
+                raise ValueError(f"the equations of {call.layer.id!r}, above it, are not known.")
             trace = cells.forward(call.layer, call.inputs, call.mask, call.initial_state)
             return by_inputs(trace, call.inputs, arriving)
 
         return before
+
+
+def _not_through_function() -> Array | None:
+    raise ValueError("a residual function of your own is between it and the loss.")
 
 
 def _sum(one: Array | None, other: Array | None) -> Array | None:
