@@ -225,8 +225,8 @@ def test_recording_is_refused(op):
 
 
 def test_an_unknown_argument(op):
-    with pytest.raises(TypeError, match="loss"):
-        lg.trace(op.cell, X, loss=op.outputs)
+    with pytest.raises(TypeError, match="sequence_length"):
+        lg.trace(op.cell, X, sequence_length=[3, 3])
 
 
 def test_two_layers_built_under_one_name(tmp_path):

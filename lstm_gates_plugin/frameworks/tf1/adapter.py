@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.arriving import Arriving
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.frameworks.tf1 import arguments as tf1_arguments
 from lstm_gates_plugin.frameworks.tf1 import cells as tf1_cells
@@ -44,7 +45,11 @@ def recurrent_layers(
 
 
 def observe(
-    cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
+    cell: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    samples: int | None,
+    loss: Any = None,
 ) -> Observation:
     """Replay the rnn op that runs a cell, without dropout and without a change to the session.
 
@@ -53,13 +58,14 @@ def observe(
         args: of `Call`.
         kwargs: of `Call`.
         samples: how many rows to replay at most.
+        loss: of `Call`.
 
     Raises:
-        TypeError: an argument is none of `Call`'s.
+        TypeError: an argument is none of `Call`'s, or of another type.
         ValueError: as `recurrent_layers`; or an argument does not fit the cell, or a tensor cannot
-            be computed.
+            be computed, or the loss cannot be differentiated.
     """
-    call = Call(*args, **kwargs)
+    call = Call(*args, **kwargs, loss=loss)
     cells = [each for each in (cell, call.backward_cell) if each is not None]
     trees = [tf1_cells.tree(each) for each in cells]
     found = tf1_cells.find(trees)
@@ -120,6 +126,8 @@ def _replayable(layers: Mapping[int, RecurrentLayer], cell: GraphCell) -> levels
 
 
 def _first_rows(value: Any, samples: int | None) -> Any:
+    if isinstance(value, Arriving):
+        return value.map(lambda array: array[:samples])
     if isinstance(value, tuple):
         return tuple(each[:samples] for each in value)
     return None if value is None else value[:samples]

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from lstm_gates_plugin.frameworks import levels
+from lstm_gates_plugin.frameworks.arriving import Arriving
+from lstm_gates_plugin.frameworks.tf1 import losses as tf1_losses
 from lstm_gates_plugin.frameworks.tf1 import session as tf1_session
 from lstm_gates_plugin.frameworks.tf1 import states as tf1_states
 from lstm_gates_plugin.frameworks.tf1.cells import GraphCell
@@ -31,6 +33,8 @@ class Call:
         state: the final state that it returned, to compare with.
         backward_cell: the second cell of a `bidirectional_dynamic_rnn`. Then initial state, outputs
             and state are each a pair, of the forward and the backward cell.
+        loss: a tensor of a single number, to be differentiated by the outputs and the state, which
+            then are tensors.
     """
 
     inputs: Any = field(kw_only=False)
@@ -42,24 +46,24 @@ class Call:
     outputs: Any = None
     state: Any = None
     backward_cell: Any = None
+    loss: Any = None
 
 
 def evaluate(call: Call, session: Any, trees: Sequence[levels.Node[GraphCell]]) -> dict[str, Any]:
     """The arguments as arrays, nested as they were given; all tensors from one run.
 
     Inputs and outputs are batch first, and `mask` takes the place of the lengths. Outputs and state
-    are `None` where they were computed with dropout: they cannot be compared with.
+    are `None` where they were computed with dropout: they cannot be compared with. Of a loss there
+    are `output_gradients` and `state_gradients`, nested as outputs and state.
 
     Raises:
-        ValueError: a tensor cannot be computed, or a shape is none that an rnn op takes.
+        TypeError: the loss is not a tensor.
+        ValueError: a tensor cannot be computed, or a shape is none that an rnn op takes, or the
+            loss cannot be differentiated.
     """
     names = ["inputs", "lengths", "initial_state", "outputs", "state"]
-    kept = [
-        probability
-        for tree in trees
-        for cell in levels.leaves(tree)
-        for probability in cell.keep_probabilities
-    ]
+    cells = [cell for tree in trees for cell in levels.leaves(tree)]
+    kept = [probability for cell in cells for probability in cell.keep_probabilities]
     compares = call.outputs is not None or call.state is not None
     always_drops = any(isinstance(probability, float) for probability in kept)
     if always_drops:
@@ -68,10 +72,18 @@ def evaluate(call: Call, session: Any, trees: Sequence[levels.Node[GraphCell]]) 
     if compares and not always_drops:
         wanted["kept"] = kept
     tensors = {id(leaf): leaf for leaf in _flat(wanted.values()) if tf1_session.is_symbolic(leaf)}
-    computed = tf1_session.run(session, list(tensors.values()), call.feed_dict)
+    gradients: dict[str, Any] = {"output_gradients": None, "state_gradients": None}
+    if call.loss is None:
+        computed = tf1_session.run(session, list(tensors.values()), call.feed_dict)
+    else:
+        if always_drops:
+            raise ValueError(_DROPPED)
+        computed, gradients = _differentiated(call, session, list(tensors.values()), cells)
     arrays = dict(zip(tensors, computed, strict=True))
     values = {name: _to_arrays(name, value, arrays) for name, value in wanted.items()}
     if compares and (always_drops or any((array != 1).any() for array in values.pop("kept", ()))):
+        if call.loss is not None:
+            raise ValueError(_DROPPED)
         warnings.warn(
             "the traces are not compared with the outputs and the state that were given: those "
             "were computed with dropout, and traces are without it. Feed keep probabilities of 1 "
@@ -86,6 +98,39 @@ def evaluate(call: Call, session: Any, trees: Sequence[levels.Node[GraphCell]]) 
         "initial_state": values["initial_state"],
         "outputs": values.get("outputs"),
         "state": values.get("state"),
+        **gradients,
+    }
+
+
+_DROPPED = (
+    "the gradients cannot be computed: the loss was computed with dropout in the cells, and traces "
+    "are without it. Feed keep probabilities of 1, which takes DropoutWrappers that are given a "
+    "placeholder."
+)
+
+
+def _differentiated(
+    call: Call, session: Any, tensors: Sequence[Any], cells: Sequence[GraphCell]
+) -> tuple[list[Array], dict[str, Any]]:
+    """The values of tensors, and the gradients of the loss by outputs and state."""
+    outputs = list(_flat([call.outputs]))
+    state = [] if call.state is None else list(_flat([call.state]))
+    tf1_losses.check(session, call.loss, [*outputs, *state])
+    inputs = [leaf for leaf in _flat([call.inputs]) if tf1_session.is_symbolic(leaf)]
+    fed = [session.graph.as_graph_element(key, allow_operation=False) for key in call.feed_dict]
+    weights = [weight for cell in cells for weight in cell.variables().values()]
+    question = tf1_losses.Question(
+        loss=call.loss,
+        outputs=[*outputs, *state],
+        inputs=inputs or fed,
+        variables=[part for weight in weights for part in tf1_session.parts(weight)],
+    )
+    computed, gradients = tf1_losses.run(session, tensors, call.feed_dict, question)
+    of_outputs = dict(zip(map(id, outputs), gradients, strict=False))
+    of_state = dict(zip(map(id, state), gradients[len(outputs) :], strict=True))
+    return computed, {
+        "output_gradients": _to_arrays("outputs", call.outputs, of_outputs),
+        "state_gradients": _to_arrays("state", call.state, of_state),
     }
 
 
@@ -99,8 +144,9 @@ def of_cell(
     """
     inputs = values["inputs"]
     batch = len(inputs)
-    initial, outputs, state = (
-        _part(name, values[name], number, count) for name in ("initial_state", "outputs", "state")
+    initial, outputs, state, output_gradients, state_gradients = (
+        _part(name, values[name], number, count)
+        for name in ("initial_state", "outputs", "state", "output_gradients", "state_gradients")
     )
     if outputs is not None:
         outputs = _batch_first("outputs", outputs, call.time_major)
@@ -110,12 +156,19 @@ def of_cell(
                 f"outputs must be what the rnn op returned for the same inputs, of shape "
                 f"{expected}, and an array of shape {outputs.shape} was given."
             )
+    arriving = None
+    if output_gradients is not None:
+        arriving = Arriving(
+            _batch_first("outputs", output_gradients, call.time_major),
+            () if state_gradients is None else tf1_states.flat(cell, state_gradients, batch),
+        )
     return {
         "inputs": inputs,
         "mask": values["mask"],
         "initial_state": None if initial is None else tf1_states.flat(cell, initial, batch),
         "hidden_state": outputs,
         "final_state": None if state is None else tf1_states.flat(cell, state, batch),
+        "arriving": arriving,
     }
 
 

@@ -241,7 +241,11 @@ def _layer(found: Found, values: Mapping[str, Array]) -> RecurrentLayer:
         options=options,
         **arguments,
     )
-    return layer if function is None else replace(layer, _functions={"activation": function})
+    if function is None:
+        return layer
+    return replace(
+        layer, _functions={"activation": function}, _pullbacks={"activation": function.pull}
+    )
 
 
 def _unknown(found: Found, values: Mapping[str, Array], options: dict[str, Any]) -> RecurrentLayer:

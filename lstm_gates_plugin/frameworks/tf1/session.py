@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,8 +59,8 @@ def read(session: Any, variables: Sequence[Any]) -> list[Array]:
     if session is None:
         values = iter([piece.numpy() for piece in pieces])
     else:
-        _check_graph(session, pieces)
-        with _explained("the weights cannot be read"):
+        check_graph(session, pieces)
+        with explained("the weights cannot be read"):
             values = iter(session.run(pieces))
     whole = []
     for variable in variables:
@@ -90,25 +90,25 @@ def run(session: Any, tensors: Sequence[Any], feed_dict: Mapping[Any, Any]) -> l
         return []
     if session is None:
         raise ValueError("tensors of a graph were given, but no session; give session=.")
-    _check_graph(session, tensors)
-    operations = _computed(session.graph, tensors, feed_dict)
-    changing = sorted({operation.type for operation in operations if not _is_harmless(operation)})
+    check_graph(session, tensors)
+    operations = computed(session.graph, tensors, feed_dict)
+    changing = sorted({operation.type for operation in operations if not is_harmless(operation)})
     if not changing:
-        with _explained("the tensors cannot be computed"):
+        with explained("the tensors cannot be computed"):
             return [np.asarray(value) for value in session.run(list(tensors), feed_dict)]
     task = (
         f"the tensors cannot be computed apart from your session, which is needed because "
         f"{', '.join(changing)} would change its state (feed the tensors that come out of an input "
         "pipeline)"
     )
-    with _explained(task), _apart(session, operations) as apart:
+    with explained(task), _apart(session, operations) as apart:
         return [np.asarray(value) for value in apart.run(list(tensors), feed_dict)]
 
 
 def computes(graph: Any, fetches: Sequence[Any], feed_dict: Mapping[Any, Any], tensor: Any) -> bool:
     """Whether a run of the session for some fetches computes a tensor anyway."""
     try:
-        return tensor.op in _computed(graph, fetches, feed_dict)
+        return tensor.op in computed(graph, fetches, feed_dict)
     except (TypeError, ValueError):  # something is fetched or fed that is not one tensor
         return False
 
@@ -120,7 +120,12 @@ def has_gpu(session: Any) -> bool:
     return any(device.device_type == "GPU" for device in session.list_devices())
 
 
-def _check_graph(session: Any, elements: Sequence[Any]) -> None:
+def check_graph(session: Any, elements: Sequence[Any]) -> None:
+    """Refuse tensors and variables of another graph than the session's.
+
+    Raises:
+        ValueError: one is.
+    """
     for element in elements:
         if element.graph is not session.graph:
             raise ValueError(
@@ -129,7 +134,7 @@ def _check_graph(session: Any, elements: Sequence[Any]) -> None:
             )
 
 
-def _computed(graph: Any, tensors: Sequence[Any], feed_dict: Mapping[Any, Any]) -> set[Any]:
+def computed(graph: Any, tensors: Sequence[Any], feed_dict: Mapping[Any, Any]) -> set[Any]:
     """Every operation that has to run for some tensors or operations, given what is fed."""
     fed = {graph.as_graph_element(key, allow_operation=False).name for key in feed_dict}
     elements = [graph.as_graph_element(tensor) for tensor in tensors]
@@ -144,7 +149,8 @@ def _computed(graph: Any, tensors: Sequence[Any], feed_dict: Mapping[Any, Any]) 
     return seen
 
 
-def _is_harmless(operation: Any) -> bool:
+def is_harmless(operation: Any) -> bool:
+    """Whether running an operation changes nothing that outlives the run."""
     definition = operation.op_def
     if definition is not None and not definition.is_stateful:
         return True
@@ -154,27 +160,55 @@ def _is_harmless(operation: Any) -> bool:
 @contextlib.contextmanager
 def _apart(session: Any, operations: set[Any]) -> Iterator[Any]:
     """A session of its own on the same graph, where the operations' variables have their values."""
-    graph = session.graph
-    variables = {
-        variable.op: variable
-        for collection in (v1.GraphKeys.GLOBAL_VARIABLES, v1.GraphKeys.LOCAL_VARIABLES)
-        for variable in graph.get_collection(collection)
-        if variable.op in operations
-    }
-    values = session.run(list(variables.values()))
-    apart = v1.Session(graph=graph, config=v1.ConfigProto(allow_soft_placement=True))
+    apart = opened(session.graph, session.graph)
     try:
-        for variable, value in zip(variables.values(), values, strict=True):
-            # What Variable.load does, without its notice that it is deprecated.
-            apart.run(variable.initializer, {variable.initializer.inputs[1]: value})
-        apart.run(graph.get_collection(v1.GraphKeys.TABLE_INITIALIZERS))
+        copy_variables(session, apart, operations)
         yield apart
     finally:
         apart.close()
 
 
+def opened(graph: Any, original: Any) -> Any:
+    """A new session with the tables of a graph.
+
+    Args:
+        graph: what the session runs.
+        original: the same graph, or that of which it is a copy.
+    """
+    session = v1.Session(graph=graph, config=v1.ConfigProto(allow_soft_placement=True))
+    tables = original.get_collection(v1.GraphKeys.TABLE_INITIALIZERS)
+    session.run([graph.get_operation_by_name(table.name) for table in tables])
+    return session
+
+
+def copy_variables(session: Any, other: Any, operations: Iterable[Any]) -> int:
+    """Give the variables among some operations their values, in another session.
+
+    Args:
+        session: the one that has the values.
+        other: a session on the same graph, or on a copy of it.
+        operations: of the other session's graph.
+
+    Returns:
+        The size of the values, in bytes.
+    """
+    names = {operation.name for operation in operations}
+    variables = {
+        variable.op.name: variable
+        for collection in (v1.GraphKeys.GLOBAL_VARIABLES, v1.GraphKeys.LOCAL_VARIABLES)
+        for variable in session.graph.get_collection(collection)
+        if variable.op.name in names
+    }
+    values = session.run(list(variables.values()))
+    for variable, value in zip(variables.values(), values, strict=True):
+        # What Variable.load does, without its notice that it is deprecated.
+        initializer = other.graph.get_operation_by_name(variable.initializer.name)
+        other.run(initializer, {initializer.inputs[1]: value})
+    return sum(np.asarray(value).nbytes for value in values)
+
+
 @contextlib.contextmanager
-def _explained(task: str) -> Iterator[None]:
+def explained(task: str) -> Iterator[None]:
     """Turn the session's errors into sentences."""
     try:
         yield
@@ -182,16 +216,16 @@ def _explained(task: str) -> Iterator[None]:
         raise ValueError(
             f"{task}: something is not initialised in this session. Run "
             "tf.compat.v1.global_variables_initializer() in it, or restore a checkpoint, first. "
-            f"TensorFlow says: {_reason(error.message)}"
+            f"TensorFlow says: {reason(error.message)}"
         ) from error
     except tf.errors.OpError as error:
-        raise ValueError(f"{task}: {_reason(error.message)}") from error
+        raise ValueError(f"{task}: {reason(error.message)}") from error
     except RuntimeError as error:
         raise ValueError(f"{task}: {error}") from error
 
 
-def _reason(message: str) -> str:
-    """The line that says what is wrong, among those on where the operations come from."""
+def reason(message: str) -> str:
+    """Of a message of TensorFlow's, the line that says what is wrong, not where in the graph."""
     for line in message.splitlines():
         if line.strip() and not line.startswith((" ", "\t", "Graph exec", "Detected at", "Node: ")):
             return line
