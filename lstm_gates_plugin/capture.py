@@ -72,6 +72,7 @@ def trace(model: Any, *args: Any, loss: Any = None, **kwargs: Any) -> list[GateT
         loss: a function that gives a single number for what the model returns, as the framework's
             own tensors: then every trace has its `gradients`, through all of time. Of a TF1 graph,
             the tensor of the loss. For a model whose own call takes a `loss`, use `record`.
+            Gradients are of the number as it is: nothing scales it, also in mixed precision.
         **kwargs: what the model is called with, by name.
 
     Returns:

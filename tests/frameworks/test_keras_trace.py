@@ -570,3 +570,11 @@ def test_a_setting_that_was_changed_is_followed():
     model.scale = 0.0
     (trace,) = lg.trace(model, x)
     np.testing.assert_allclose(trace.hidden_state, model(x), atol=1e-6)
+
+
+def test_the_gradients_of_a_training_step_are_not_in_a_keras_model() -> None:
+    model = keras.Sequential([keras.Input((5, 3)), keras.layers.LSTM(4)])
+    with pytest.raises(
+        ValueError, match=r"only PyTorch keeps .*Sequential was given.*target and a"
+    ):
+        capture.training_gradients(model)

@@ -13,6 +13,11 @@ import lstm_gates_plugin as lg
 from helpers.torch_matrix import ARRANGEMENTS, CELLS
 from helpers.torch_modules import by_gate, randomized
 from lstm_gates_plugin import capture
+from lstm_gates_plugin.reading.files import FileSource
+from lstm_gates_plugin.reading.source import MissingError
+from lstm_gates_plugin.reading.store import Key
+from lstm_gates_plugin.serve import answers
+from lstm_gates_plugin.serve.answers import HealthCache
 
 X = torch.randn(2, 6, 3, generator=torch.Generator().manual_seed(5))
 KIND = "training_gradients"
@@ -60,6 +65,23 @@ def test_h7_frozen_and_not_yet_computed_are_told_apart(tmp_path: Path) -> None:
     assert np.isnan(series.values[0])
     np.testing.assert_allclose(series.values[1:], norms, rtol=1e-6)
     assert trained.column("kernel/forget", "count").tolist() == [0, expected["kernel/forget"].size]
+
+
+def test_what_the_server_answers_of_them(tmp_path: Path) -> None:
+    model = Net()
+    model(X).sum().backward()
+    with lg.GateWriter(tmp_path / "run") as writer:
+        writer.log_gradients(model, step=5)
+    source, run = FileSource(tmp_path), "run/lstm_gates"
+    found = {
+        one["layer"]["id"]: one for one in answers.health(source, run, HealthCache())["layers"]
+    }
+    assert found["frozen"]["kinds"][KIND]["rows"]["kernel/input"]["norm"] == ["NaN"]
+    assert found["trained"]["kinds"][KIND]["rows"]["kernel/input"]["norm"][0] > 0
+    key = Key(run, "frozen", KIND)
+    assert b'kernel/input\\":\\"frozen' in answers.statistics(source, key)
+    with pytest.raises(MissingError):
+        answers.snapshots(source, key)
 
 
 def test_before_backward_there_is_none_yet() -> None:
@@ -206,6 +228,27 @@ def test_nothing_is_changed() -> None:
         assert each.grad is before[name]
         assert each.grad is None or torch.equal(each.grad, values[name])
     assert model.trained.training
+
+
+def test_refusing_computes_no_weight() -> None:
+    """A spectral norm goes on by one iteration whenever its weight is computed in training."""
+    module = parametrizations.spectral_norm(nn.LSTM(3, 4), "weight_hh_l0")
+    before = [buffer.clone() for buffer in module.buffers()]
+    with pytest.raises(ValueError, match="torch keeps no gradient by the weight itself"):
+        capture.training_gradients(module)
+    assert len(before) > 0
+    assert all(map(torch.equal, module.buffers(), before))
+
+
+def test_weight_drop_has_the_gradients_of_the_raw_weight() -> None:
+    module = nn.GRU(3, 4, batch_first=True)
+    raw = nn.Parameter(module.weight_hh_l0.detach().clone())
+    del module._parameters["weight_hh_l0"]
+    module.register_parameter("weight_hh_l0_raw", raw)
+    raw.grad = torch.ones_like(raw)
+    (found,) = capture.training_gradients(module)
+    assert (found.parts["recurrent_kernel/reset"] == 1).all()
+    assert found.missing["kernel/reset"] == "not computed yet"
 
 
 def test_a_run_that_goes_on_counts_on(tmp_path: Path) -> None:

@@ -41,11 +41,10 @@ def read(found: Found, layers: Sequence[RecurrentLayer], scale: float) -> list[T
 
 
 def _of_layer(found: Found, place: Place, layer: RecurrentLayer, scale: float) -> TrainingGradients:
-    stored = {
-        part: _gradient(found, part + place.suffix)
-        for part in weights.PARTS
-        if getattr(found.module, part + place.suffix, None) is not None
-    }
+    names = ["weight_ih", "weight_hh"]
+    names += [] if layer.bias is None else ["bias_ih", "bias_hh"]
+    names += [] if layer.projection is None else ["weight_hr"]
+    stored = {name: _gradient(found, name + place.suffix) for name in names}
     order = fused.gate_names(layer.cell, weights.GATE_ORDERS[layer.cell], layer.gates)
     parts: dict[str, Array] = {}
     missing: dict[str, str] = {}
