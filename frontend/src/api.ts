@@ -2,7 +2,9 @@
 
 import { decode, type Payload } from "./safetensors";
 
-export type Kind = "weights" | "activations";
+/** What is recorded of a layer. The gradients of a training batch have numbers but no pictures. */
+export type PictureKind = "weights" | "activations" | "gradients";
+export type Kind = PictureKind | "training_gradients";
 
 export interface KindSummary {
   readonly last_step: number;
@@ -47,6 +49,8 @@ export interface Series {
   /** How often was logged so far, of which the stacked steps are what was kept. */
   readonly log_calls: number;
   readonly omitted: readonly { readonly step: number; readonly reason: string }[];
+  /** Of training gradients: why rows of the newest step have no numbers, "frozen" or "not computed yet". */
+  readonly missing?: Readonly<Record<string, string>>;
 }
 
 export interface SnapshotEntry {
@@ -70,24 +74,45 @@ export interface WeightsHeader {
   readonly recurrent_inputs: readonly number[];
 }
 
-export interface ActivationsHeader {
+/** What a snapshot of samples over time says of both. */
+export interface SamplesHeader {
   readonly step: number;
   readonly layer: Layer;
-  readonly units: readonly number[];
-  /** The same for the hidden state: components of the projection, where there is one. */
-  readonly hidden_units?: readonly number[];
   /** Samples in the probe; fewer may be kept. */
   readonly samples: number;
   /** False where the rows are not the probe's samples, as below a TimeDistributed layer. */
   readonly rows_match_probe?: boolean;
-  /** True indices of the features of the input that are kept, and how many there are in all. */
-  readonly track_features?: readonly number[];
-  readonly track_features_total?: number;
   /** Timesteps of the sequence, and how many of them one column averages. */
   readonly timesteps: number;
   readonly block: number;
   readonly sample_names: readonly string[] | null;
   readonly time_labels: readonly (readonly string[])[] | null;
+}
+
+export interface ActivationsHeader extends SamplesHeader {
+  readonly units: readonly number[];
+  /** The same for the hidden state: components of the projection, where there is one. */
+  readonly hidden_units?: readonly number[];
+  /** True indices of the features of the input that are kept, and how many there are in all. */
+  readonly track_features?: readonly number[];
+  readonly track_features_total?: number;
+}
+
+/** How far back the error reaches: up to `timesteps` at least `threshold` of it is left. */
+export interface Reach {
+  readonly timesteps: number;
+  /** The longest lag that there was. */
+  readonly limit: number;
+  /** Over how many positions the median was taken. */
+  readonly positions: number;
+  readonly threshold: number;
+}
+
+export interface GradientsHeader extends SamplesHeader {
+  /** Null where no gradient arrives at the layer's outputs. */
+  readonly reach: Reach | null;
+  /** Whether none of the layer's weights is trained. */
+  readonly frozen?: boolean;
 }
 
 export function fetchRuns(signal: AbortSignal): Promise<readonly RunSummary[]> {

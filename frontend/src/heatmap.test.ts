@@ -8,7 +8,7 @@ import { colourOf, colourScale } from "./palette";
 const matrix: Matrix = { rows: 2, columns: 2, values: Float32Array.of(0, 1, NaN, 0.5), dtype: "F32", gaps: [false, true] };
 
 it("paints one pixel per entry and leaves gaps transparent", () => {
-  const scale = colourScale("sequential", 0, 1, "light");
+  const scale = colourScale({ ramp: "sequential", low: 0, high: 1 }, "light");
   const bytes = pixels(matrix, scale);
   expect(Array.from(bytes.slice(0, 4))).toEqual([...colourOf(scale, 0), 255]);
   expect(Array.from(bytes.slice(4, 8))).toEqual([0, 0, 0, 0]);

@@ -13,6 +13,16 @@ export interface ColourScale {
   readonly table: Uint8Array;
   /** The colour of NaN and the infinities. */
   readonly missing: Rgb;
+  /** On a logarithmic scale, the colour of what has no place on it. */
+  readonly zero: Rgb | null;
+}
+
+export interface Colours {
+  readonly ramp: Ramp;
+  readonly low: number;
+  readonly high: number;
+  /** Equal distances for equal factors; zero has a colour of its own. */
+  readonly log?: boolean;
 }
 
 type Rgb = readonly [number, number, number];
@@ -27,6 +37,7 @@ const GREY: Readonly<Record<Theme, readonly string[]>> = {
   light: ["#f1f1ef", "#2b2b2b"],
   dark: ["#242424", "#ececec"],
 };
+const ZERO: Readonly<Record<Theme, string>> = { light: "#ffffff", dark: "#d3d6da" };
 const MISSING: Readonly<Record<Theme, string>> = { light: "#e5007e", dark: "#ff4fb3" };
 
 const GATES: Readonly<Record<string, string>> = {
@@ -38,9 +49,17 @@ const GATES: Readonly<Record<string, string>> = {
   output: "#f9ab00",
 };
 const OTHER_ROWS: Readonly<Record<Theme, string>> = { light: "#5f6368", dark: "#b0b3b8" };
+const NORMS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
+  light: { hidden_state: "#c2500a", cell_state: "#2a6fbb" },
+  dark: { hidden_state: "#ff9d52", cell_state: "#8cc4ff" },
+};
+const STEPS: Readonly<Record<Theme, Readonly<Record<"first" | "last" | "chosen", string>>>> = {
+  light: { first: "#b4b8be", last: "#5f6368", chosen: "#c2500a" },
+  dark: { first: "#74787e", last: "#c9ccd1", chosen: "#ff9d52" },
+};
 
-export function colourScale(ramp: Ramp, low: number, high: number, theme: Theme): ColourScale {
-  return { ramp, low, high, table: table(ramp, theme), missing: rgb(MISSING[theme]) };
+export function colourScale({ ramp, low, high, log }: Colours, theme: Theme): ColourScale {
+  return { ramp, low, high, table: table(ramp, theme), missing: rgb(MISSING[theme]), zero: log ? rgb(ZERO[theme]) : null };
 }
 
 /** The colour of a gate's name; the same for the same role in every cell. */
@@ -50,6 +69,7 @@ export function gateColour(key: string, theme: Theme): string {
 
 export function colourOf(scale: ColourScale, value: number): Rgb {
   if (!Number.isFinite(value)) return scale.missing;
+  if (value === 0 && scale.zero) return scale.zero;
   const at = 3 * entryOf(scale, value);
   return [scale.table[at] ?? 0, scale.table[at + 1] ?? 0, scale.table[at + 2] ?? 0];
 }
@@ -68,8 +88,25 @@ export function missingColour(theme: Theme): string {
   return MISSING[theme];
 }
 
-function entryOf({ low, high }: ColourScale, value: number): number {
-  const share = high > low ? (value - low) / (high - low) : 0.5;
+export function zeroColour(theme: Theme): string {
+  return ZERO[theme];
+}
+
+/** The lines of norms per timestep. */
+export function normColour(key: string, theme: Theme): string {
+  return NORMS[theme][key] ?? OTHER_ROWS[theme];
+}
+
+/** Lines of earlier training steps, from the first to the last of them, and of the chosen one. */
+export function stepColours(earlier: number, theme: Theme): string[] {
+  const { first, last, chosen } = STEPS[theme];
+  const colours = Array.from({ length: earlier }, (_, index) => between([rgb(first), rgb(last)], earlier > 1 ? index / (earlier - 1) : 1));
+  return [...colours.map((colour) => `rgb(${colour.join(",")})`), chosen];
+}
+
+function entryOf({ low, high, zero }: ColourScale, value: number): number {
+  const bend = zero ? Math.log : (linear: number) => linear;
+  const share = high > low ? (bend(value) - bend(low)) / (bend(high) - bend(low)) : 0.5;
   return Math.round(Math.min(1, Math.max(0, share)) * (ENTRIES - 1));
 }
 

@@ -13,6 +13,11 @@ export const EVERY_DTYPE =
   "c2V0cyI6WzgyLDg1XX19IP//////////hAMAAAAAAAAAAAAAAAEAAFVVVVVVVdU/AAAAAAAA8H8AAMA/AACAvoKo+zcAAMB/AAAA" +
   "AP////8AOADAAH4AfAEAAAT/e2auAPwBAAE=";
 
+/** One array of int32: 0, -2, 100000. */
+export const INT32 =
+  "aAAAAAAAAAB7Il9fbWV0YWRhdGFfXyI6eyJsc3RtX2dhdGVzIjoie30ifSwicmVhY2gvbGFncyI6eyJkdHlwZSI6IkkzMiIsInNo" +
+  "YXBlIjpbM10sImRhdGFfb2Zmc2V0cyI6WzAsMTJdfX0gICAgIAAAAAD+////oIYBAA==";
+
 /** One array of int16, which no record of ours has. */
 export const INT16 =
   "YAAAAAAAAAB7Il9fbWV0YWRhdGFfXyI6eyJsc3RtX2dhdGVzIjoie30ifSwib2RkIjp7ImR0eXBlIjoiSTE2Iiwic2hhcGUiOlsy" +

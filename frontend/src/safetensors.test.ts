@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { decode, halfToNumber } from "./safetensors";
-import { EVERY_DTYPE, INT16, NO_METADATA } from "./safetensors.fixtures";
+import { EVERY_DTYPE, INT16, INT32, NO_METADATA } from "./safetensors.fixtures";
 
 function bytes(base64: string): ArrayBuffer {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)).buffer;
@@ -39,6 +39,7 @@ describe("decode", () => {
     expect(values("histogram")).toEqual([0, 4294967295]);
     expect(values("mask")).toEqual([1, 0, 1]);
     expect(values("steps")).toEqual([-1, 900, 2 ** 40]);
+    expect(Array.from(decode(bytes(INT32)).tensors.get("reach/lags")?.values ?? [])).toEqual([0, -2, 100000]);
     expect(tensors.get("empty")).toMatchObject({ shape: [0, 3], values: new Float32Array(0) });
   });
 

@@ -1,6 +1,6 @@
 // Reads safetensors bytes into named arrays: the one payload, from event file to canvas.
 
-export type Values = Float64Array | Float32Array | Uint32Array | Uint8Array | number[];
+export type Values = Float64Array | Float32Array | Int32Array | Uint32Array | Uint8Array | number[];
 
 export interface Tensor {
   readonly dtype: string;
@@ -17,7 +17,7 @@ export interface Payload<Header> {
 
 const METADATA_KEY = "lstm_gates";
 const LENGTH_BYTES = 8;
-const ITEM_BYTES: Readonly<Record<string, number>> = { F64: 8, F32: 4, F16: 2, U32: 4, U8: 1, I64: 8 };
+const ITEM_BYTES: Readonly<Record<string, number>> = { F64: 8, F32: 4, F16: 2, I32: 4, U32: 4, U8: 1, I64: 8 };
 
 /** Decodes a whole payload; throws an Error with one sentence when the bytes are not one. */
 export function decode<Header>(buffer: ArrayBuffer): Payload<Header> {
@@ -81,6 +81,8 @@ function readValues(dtype: string, bytes: ArrayBuffer): Values {
       return new Float32Array(bytes);
     case "F16":
       return Float32Array.from(new Uint16Array(bytes), halfToNumber);
+    case "I32":
+      return new Int32Array(bytes);
     case "U32":
       return new Uint32Array(bytes);
     case "U8":

@@ -1,6 +1,6 @@
 // One sample of an activations snapshot, as the rows and tracks that the panel draws.
 
-import type { ActivationsHeader } from "../api";
+import type { ActivationsHeader, SamplesHeader } from "../api";
 import type { Payload } from "../safetensors";
 import { activationRows, type Row } from "./gates";
 import { count, exact, plural } from "./format";
@@ -26,11 +26,8 @@ export interface Track {
   readonly allFeatures: number;
 }
 
-export interface ShownSample {
-  readonly rows: readonly ShownRow[];
-  readonly tracks: readonly Track[];
-  /** What is one value for the whole sample: target and prediction of a classifier. */
-  readonly facts: readonly string[];
+/** The time axis of one sample. */
+export interface TimeColumns {
   /** One per column where the probe named its timesteps. */
   readonly labels: readonly string[] | null;
   readonly columns: number;
@@ -38,42 +35,56 @@ export interface ShownSample {
   readonly timesteps: number;
 }
 
+export interface ShownSample extends TimeColumns {
+  readonly rows: readonly ShownRow[];
+  readonly tracks: readonly Track[];
+  /** What is one value for the whole sample: target and prediction of a classifier. */
+  readonly facts: readonly string[];
+}
+
 type Snapshot = Payload<ActivationsHeader>;
+type Samples = Payload<SamplesHeader>;
 
 const TRACKS = ["input", "target", "prediction", "loss"];
 
 export function shownSample(snapshot: Snapshot, sample: number, statistics: Records | undefined): ShownSample {
   const { header, tensors } = snapshot;
   const gaps = sampleGaps(tensors.get("mask"), sample);
-  const columns = tensors.get("mask")?.shape[1] ?? 0;
+  const time = timeColumns(snapshot, sample);
   const rows = activationRows(header.layer, tensors.keys()).map((row) => shownRow(snapshot, row, sample, gaps, statistics));
   return {
     rows,
-    tracks: TRACKS.flatMap((key) => track(snapshot, key, sample, columns, gaps)),
+    tracks: TRACKS.flatMap((key) => track(snapshot, key, sample, time.columns, gaps)),
     facts: TRACKS.flatMap((key) => wholeSampleValue(snapshot, key, sample)),
+    ...time,
+  };
+}
+
+export function timeColumns({ header, tensors }: Samples, sample: number): TimeColumns {
+  return {
     labels: header.time_labels?.[sample] ?? null,
-    columns,
+    columns: tensors.get("mask")?.shape[1] ?? 0,
     block: header.block,
     timesteps: header.timesteps,
   };
 }
 
 /** How many samples can be chosen. */
-export function keptSamples({ tensors }: Snapshot): number {
+export function keptSamples({ tensors }: Samples): number {
   return tensors.get("mask")?.shape[0] ?? 0;
 }
 
 /** What a row of the arrays is: a sample of the probe, unless the layer was given other rows. */
-export function sampleWord({ header }: Snapshot): string {
+export function sampleWord({ header }: Samples): string {
   return header.rows_match_probe === false ? "row" : "sample";
 }
 
-export function sampleName(snapshot: Snapshot, sample: number): string {
+export function sampleName(snapshot: Samples, sample: number): string {
   return snapshot.header.sample_names?.[sample] ?? `${sampleWord(snapshot)} ${sample}`;
 }
 
 /** "of 4", and where the probe has more than are kept: "of 4 (of 10 in the probe)". */
-export function sampleCount(snapshot: Snapshot): string {
+export function sampleCount(snapshot: Samples): string {
   const kept = keptSamples(snapshot);
   const all = snapshot.header.samples;
   if (kept === all) return `of ${count(all)}`;
@@ -81,7 +92,7 @@ export function sampleCount(snapshot: Snapshot): string {
 }
 
 /** "timestep 38 “l”", or the timesteps that one column averages. */
-export function columnName(sample: ShownSample, column: number): string {
+export function columnName(sample: TimeColumns, column: number): string {
   const first = column * sample.block;
   const last = Math.min(first + sample.block, sample.timesteps) - 1;
   const label = sample.labels?.[column];

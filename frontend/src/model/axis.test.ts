@@ -1,7 +1,7 @@
 // Tests where training steps stand on the linear and the logarithmic axis.
 
 import { expect, it } from "vitest";
-import { alignedByTime, stepAxis } from "./axis";
+import { alignedByTime, stepAxis, stepTicks } from "./axis";
 
 it("stepAxis runs from 0 to 1", () => {
   const linear = stepAxis("linear", 0, 200);
@@ -10,6 +10,14 @@ it("stepAxis runs from 0 to 1", () => {
   expect([log(0), log(1000)]).toEqual([0, 1]);
   expect(log(100) - log(10)).toBeCloseTo(log(1000) - log(100), 2);
   expect(stepAxis("linear", 7, 7)(7)).toBe(0.5);
+});
+
+it("stepTicks are few and round", () => {
+  const texts = (...given: Parameters<typeof stepTicks>) => stepTicks(...given).map(({ text }) => text);
+  expect(texts("linear", 0, 6400)).toEqual(["0", "2k", "4k", "6k"]);
+  expect(texts("log", 0, 6400)).toEqual(["0", "1", "10", "100", "1k"]);
+  expect(texts("linear", 7, 7)).toEqual(["7"]);
+  expect(stepTicks("linear", 0, 200).at(-1)).toEqual({ at: 1, text: "200" });
 });
 
 it("alignedByTime moves epochs to the training steps of their time", () => {

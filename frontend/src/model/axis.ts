@@ -1,15 +1,28 @@
 // The step axis: from a training step to a share 0..1 of the width.
 
 import type { ScalarPoint } from "../api";
-import { bisectRight } from "d3-array";
+import { bisectRight, ticks } from "d3-array";
+import type { Tick } from "./figure";
+import { compactCount } from "./format";
 
 export type AxisKind = "linear" | "log";
+
+const MOST_TICKS = 5;
 
 /** "log" is asinh: like a logarithm, but step 0 has a place. */
 export function stepAxis(kind: AxisKind, first: number, last: number): (step: number) => number {
   const bend = kind === "log" ? Math.asinh : (step: number) => step;
   const [low, high] = [bend(first), bend(last)];
   return (step) => (high > low ? (bend(step) - low) / (high - low) : 0.5);
+}
+
+/** A few round training steps at their places 0..1. */
+export function stepTicks(kind: AxisKind, first: number, last: number): Tick[] {
+  const place = stepAxis(kind, first, last);
+  const round = kind === "log" ? [0, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7] : ticks(first, last, 4);
+  const inside = (last > first ? round : [first]).filter((step) => step >= first && step <= last && Number.isInteger(step));
+  const every = Math.ceil(inside.length / MOST_TICKS);
+  return inside.filter((_, index) => index % every === 0).map((step) => ({ at: place(step), text: compactCount(step) }));
 }
 
 /**

@@ -29,6 +29,7 @@ describe("numbers in text", () => {
   it("rounds", () => {
     expect(short(1.41234)).toBe("1.41");
     expect(short(-0.000866, 2)).toBe("−0.00087");
+    expect([-0.0000093, 1e-30, 0].map((value) => short(value))).toEqual(["−9.3e−6", "1e−30", "0"]);
     expect(percent(0.1234)).toBe("12 %");
     expect(percent(0.0123)).toBe("1.2 %");
     expect(percent(0.0000001)).toBe("< 0.1 %");

@@ -3,6 +3,8 @@
 const MANTISSA_BITS: Readonly<Record<string, number>> = { F16: 10, F32: 23, F64: 52 };
 const SMALLEST_EXPONENT: Readonly<Record<string, number>> = { F16: -14, F32: -126, F64: -1022 };
 const MINUS = "\u2212";
+/** Smaller numbers are short only with an exponent. */
+const LEAST_PLAIN = 1e-4;
 
 /** The shortest decimal number that is read back as the same value of that dtype. */
 export function exact(value: number, dtype = "F32"): string {
@@ -19,7 +21,8 @@ export function exact(value: number, dtype = "F32"): string {
 /** A few significant digits, for lines that are read and not copied. */
 export function short(value: number, digits = 3): string {
   if (!Number.isFinite(value)) return special(value);
-  return signed(Number(value.toPrecision(digits)));
+  const rounded = Number(value.toPrecision(digits));
+  return value !== 0 && Math.abs(value) < LEAST_PLAIN ? signed(rounded, rounded.toExponential()) : signed(rounded);
 }
 
 /** A share of 0..1 in percent. */
@@ -68,7 +71,7 @@ function spacing(value: number, dtype: string): number {
   return 2 ** (Math.max(Math.floor(Math.log2(Math.abs(value))), smallest) - bits);
 }
 
-function signed(value: number): string {
-  const text = String(Math.abs(value)).replace("e-", `e${MINUS}`);
+function signed(value: number, written = String(value)): string {
+  const text = written.replace(/^-/, "").replace("e-", `e${MINUS}`);
   return value < 0 ? MINUS + text : text;
 }

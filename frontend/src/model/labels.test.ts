@@ -1,7 +1,7 @@
 // Tests which labels of a time axis are drawn, and where.
 
 import { expect, it } from "vitest";
-import { fittingLabels, numberLabels } from "./labels";
+import { fittingLabels, numberLabels, spreadApart } from "./labels";
 
 it("shows single characters next to each other and marks white space", () => {
   const texts = fittingLabels(["a", " ", "b", "\n", ""], 8, 6).map(({ text }) => text);
@@ -23,4 +23,10 @@ it("shortens a long label and gives wide characters two places", () => {
 it("numbers timesteps at round distances, in timesteps and not in columns", () => {
   expect(numberLabels(64, 1, 4, 6).map(({ text }) => text)).toEqual(["0", "10", "20", "30", "40", "50", "60"]);
   expect(numberLabels(4, 3, 50, 6).map(({ text }) => text)).toEqual(["0", "3", "6", "9"]);
+});
+
+it("moves labels apart, in their order and between the ends", () => {
+  expect(spreadApart([50, 10, 12], 5, 0, 100)).toEqual([50, 10, 15]);
+  expect(spreadApart([99, 98], 5, 0, 100)).toEqual([100, 95]);
+  expect(spreadApart([-3], 5, 0, 100)).toEqual([0]);
 });

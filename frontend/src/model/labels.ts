@@ -24,6 +24,23 @@ export function fittingLabels(labels: readonly string[], columnWidth: number, ch
   return fitting;
 }
 
+/** Moves places apart that are nearer to each other than `distance`, keeping their order and staying between the ends. */
+export function spreadApart(places: readonly number[], distance: number, low: number, high: number): number[] {
+  const order = places.map((_, index) => index).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
+  const spread = [...places];
+  let free = low;
+  for (const index of order) {
+    spread[index] = Math.max(spread[index] ?? 0, free);
+    free = (spread[index] ?? 0) + distance;
+  }
+  let limit = high;
+  for (const index of order.reverse()) {
+    spread[index] = Math.min(spread[index] ?? 0, limit);
+    limit = (spread[index] ?? 0) - distance;
+  }
+  return spread;
+}
+
 /** Timesteps at round distances, for a sequence without labels. Every column stands for `block` timesteps. */
 export function numberLabels(columns: number, block: number, columnWidth: number, characterWidth: number): AxisLabel[] {
   const longest = String(columns * block).length + 2;

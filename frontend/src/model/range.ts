@@ -27,6 +27,12 @@ export function roundedUp(magnitude: number): number {
   return Number((Math.ceil(magnitude / unit - 1e-9) * unit).toPrecision(2));
 }
 
+/** The lower end of a logarithmic colour bar. */
+export function roundedDown(magnitude: number): number {
+  const unit = 10 ** (Math.floor(Math.log10(magnitude)) - 1);
+  return Number((Math.floor(magnitude / unit + 1e-9) * unit).toPrecision(2));
+}
+
 function finiteMagnitudes(values: Values): number[] {
   const magnitudes: number[] = [];
   for (const value of values) if (Number.isFinite(value)) magnitudes.push(Math.abs(value));

@@ -1,18 +1,15 @@
 // Which colours stand for which values in each row of the activations.
 
 import type { Layer } from "../api";
-import type { Ramp } from "../palette";
+import type { Colours } from "../palette";
 import { extent, type Matrix } from "./matrix";
 import { magnitudes, type Records } from "./records";
 import { rangeOverSteps, robustMagnitude, roundedUp } from "./range";
 import type { Row } from "./gates";
 
-export interface Range {
-  readonly ramp: Ramp;
-  readonly low: number;
-  readonly high: number;
-  /** Values may lie outside: the ends stand for "and more". */
-  readonly open: boolean;
+export interface Range extends Colours {
+  /** Values may lie outside, or only below: the ends stand for "and more". */
+  readonly open: boolean | "below";
 }
 
 const WITHIN_0_1 = new Set(["sigmoid", "hard_sigmoid"]);

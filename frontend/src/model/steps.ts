@@ -1,6 +1,7 @@
 // Training steps that can be chosen, and the picture that belongs to one.
 
 import { bisectRight } from "d3-array";
+import { stepAxis } from "./axis";
 
 /** All steps of several sorted lists, upwards, each once. */
 export function unionOfSteps(...lists: readonly (readonly number[])[]): number[] {
@@ -10,6 +11,17 @@ export function unionOfSteps(...lists: readonly (readonly number[])[]): number[]
 /** The position of the last step at or before `step`; the first where all are later, -1 for an empty list. */
 export function positionAt(steps: readonly number[], step: number): number {
   return steps.length === 0 ? -1 : Math.max(0, bisectRight(steps as number[], step) - 1);
+}
+
+/**
+ * At most `most` of the entries of a sorted list: the first, and others before the last, evenly spaced
+ * by the logarithm of their step.
+ */
+export function landmarks<Entry extends { readonly step: number }>(list: readonly Entry[], most: number): Entry[] {
+  const steps = list.map(({ step }) => step);
+  const scale = stepAxis("log", steps[0] ?? 0, steps.at(-1) ?? 0);
+  const chosen = Array.from({ length: most }, (_, index) => nearestPosition(steps, index / most, scale));
+  return list.filter((_, position) => position === 0 || chosen.includes(position));
 }
 
 /** The position of the step next to a place on the axis, by `scale`'s own distances. */

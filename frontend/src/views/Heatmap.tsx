@@ -27,7 +27,7 @@ interface Props {
 
 export function Heatmap({ matrix, range, height, label, testId, mark, onHover, onPick, onShiftKey }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const scale = useMemo(() => colourScale(range.ramp, range.low, range.high, theme.value), [range, theme.value]);
+  const scale = useMemo(() => colourScale(range, theme.value), [range, theme.value]);
   useLayoutEffect(() => {
     const element = canvas.current;
     if (!element) return undefined;

@@ -1,7 +1,7 @@
 // The labels of the time axis: the probe's own words, or the numbers of the timesteps.
 
 import { useRef } from "preact/hooks";
-import type { ShownSample } from "../model/activations";
+import type { TimeColumns } from "../model/activations";
 import { fittingLabels, numberLabels } from "../model/labels";
 import { useWidth } from "./hooks";
 
@@ -9,7 +9,7 @@ import { useWidth } from "./hooks";
 const CHARACTER_WIDTH = 6.05;
 const HEIGHT = 14;
 
-export function TimeAxis({ sample }: { readonly sample: ShownSample }) {
+export function TimeAxis({ sample }: { readonly sample: TimeColumns }) {
   const container = useRef<HTMLDivElement>(null);
   const width = useWidth(container);
   const columnWidth = width / Math.max(sample.columns, 1);

@@ -7,6 +7,8 @@ export interface TooltipLine {
   readonly name: string;
   readonly value: string;
   readonly current?: boolean;
+  /** Where the name is not that of a gate or state. */
+  readonly colour?: string;
 }
 
 export interface TooltipContent {
@@ -35,10 +37,10 @@ export function Tooltip({ content, x, y }: Props) {
     <div class="tooltip" role="status" style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px` }} data-testid="tooltip">
       <strong data-testid="tooltip-title">{content.title}</strong>
       <dl>
-        {content.lines.map(({ key, name, value, current }) => (
+        {content.lines.map(({ key, name, value, current, colour }) => (
           <div key={key} class={current ? "current" : ""}>
             <dt>
-              <Swatch gate={key} />
+              <Swatch gate={key} colour={colour} />
               {name}
             </dt>
             <dd data-testid={`tooltip-${key}`}>{value}</dd>

@@ -63,9 +63,9 @@ export function Select({ label, testId, options, chosen, onChoose }: SelectProps
   );
 }
 
-/** The small square in a gate's own colour. */
-export function Swatch({ gate }: { readonly gate: string }) {
-  return <i class="swatch" style={{ background: gateColour(gate, theme.value) }} />;
+/** The small square in a gate's own colour, or in another. */
+export function Swatch({ gate, colour }: { readonly gate: string; readonly colour?: string }) {
+  return <i class="swatch" style={{ background: colour ?? gateColour(gate, theme.value) }} />;
 }
 
 export function ColourBar({ range }: { readonly range: Range }) {
@@ -75,7 +75,7 @@ export function ColourBar({ range }: { readonly range: Range }) {
       {range.open ? "≤ " : ""}
       {short(range.low)}
       <i style={{ background: gradient(range.ramp, theme.value) }} />
-      {range.open ? "≥ " : ""}
+      {range.open === true ? "≥ " : ""}
       {range.high > 0 && range.low < 0 ? "+" : ""}
       {short(range.high)}
     </span>
