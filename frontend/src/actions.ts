@@ -1,8 +1,11 @@
 // What keys and buttons do to the selection.
 
 import { batch, effect, signal } from "@preact/signals";
+import { axis } from "./line";
+import { nearestPosition, positionAt } from "./model/steps";
 import { asked, type Place } from "./selection";
-import { activations, layerId, layerIds, position, steps, weights } from "./state";
+import { shown } from "./shown";
+import { activations, gradients, layerId, layerIds, position, steps, weights } from "./state";
 
 const PLAY_INTERVAL_MS = 350;
 
@@ -47,12 +50,27 @@ export function startPlayer(): void {
   effect(() => {
     if (!playing.value) return undefined;
     const timer = setInterval(() => {
-      if (activations.state.value.loading || weights.state.value.loading) return;
+      if ([activations, gradients, weights].some(({ state }) => state.value.loading)) return;
       moveStep(1);
       if (position.value === steps.value.length - 1) playing.value = false;
     }, PLAY_INTERVAL_MS);
     return () => clearInterval(timer);
   });
+}
+
+/** Goes to the step whose place on the axis is nearest. */
+export function chooseNearest(place: number): void {
+  choosePosition(nearestPosition(steps.value, place, axis.value));
+}
+
+export function chooseStep(step: number): void {
+  choosePosition(positionAt(steps.value, step));
+}
+
+/** Pins a timestep: of the unit that is pinned already, or of the first one. */
+export function pinColumn(column: number): void {
+  const unit = asked.pinned.value ?? { unit: shown.value?.rows[0]?.indices[0] ?? 0, projected: false };
+  pin({ ...unit, column });
 }
 
 export function pin(place: Place | null): void {

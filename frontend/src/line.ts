@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import type { ScalarPoint } from "./api";
-import { alignedByTime, stepAxis } from "./model/axis";
+import { alignedByTime, stepAxis, stepTicks } from "./model/axis";
 import { asked } from "./selection";
 import { health, scalar, steps } from "./state";
 
@@ -24,13 +24,17 @@ export const loss = computed<Line>(() => {
   return { name: name.tag, loading: scalarLoading, points: aligned };
 });
 
-/** From a training step to its place 0..1, with room for all pictures and for the whole line. */
-export const axis = computed(() => {
+/** The first and the last training step, with room for all pictures and for the whole line. */
+const span = computed((): readonly [number, number] => {
   const line = loss.value.points;
   const first = Math.min(steps.value[0] ?? 0, line[0]?.[0] ?? Infinity);
   const last = Math.max(steps.value.at(-1) ?? 0, line.at(-1)?.[0] ?? -Infinity);
-  return stepAxis(asked.axis.value, first, last);
+  return [first, last];
 });
+
+/** From a training step to its place 0..1. */
+export const axis = computed(() => stepAxis(asked.axis.value, ...span.value));
+export const axisTicks = computed(() => stepTicks(asked.axis.value, ...span.value));
 
 export const drawn = computed(() => ({
   places: loss.value.points.map(([step]) => axis.value(step)),

@@ -21,6 +21,7 @@ export interface ScalarName {
 }
 
 export const ALL_GATES = "all";
+export const FIRST_PART = "kernel";
 
 /** What the user asked for. Empty: what is chosen for them; for the step, null is the last one, also when it moves on. */
 export const asked = {
@@ -34,6 +35,8 @@ export const asked = {
   axis: signal<AxisKind>("linear"),
   weights: signal<WeightsMode>("value"),
   weightsFolded: signal(false),
+  /** Whose gradient is drawn over the training steps. */
+  gradientPart: signal(FIRST_PART),
   pinned: signal<Place | null>(null),
 };
 
@@ -56,6 +59,7 @@ function restore(selection: Selection): void {
     asked.axis.value = selection.axis === "log" ? "log" : "linear";
     asked.weights.value = selection.weights === "start" || selection.weights === "previous" ? selection.weights : "value";
     asked.weightsFolded.value = selection.weights === "folded";
+    asked.gradientPart.value = selection.gradient ?? FIRST_PART;
     asked.pinned.value = place(selection.cell);
   });
 }
@@ -74,6 +78,7 @@ function serialised(): Selection {
     scalar_run: asked.scalar.value?.run ?? "",
     axis: asked.axis.value === "log" ? "log" : "",
     weights: asked.weightsFolded.value ? "folded" : asked.weights.value === "value" ? "" : asked.weights.value,
+    gradient: asked.gradientPart.value === FIRST_PART ? "" : asked.gradientPart.value,
     cell: pinned ? `${pinned.projected ? "h" : "u"}${pinned.unit}.${pinned.column}` : "",
   };
 }

@@ -6,8 +6,18 @@ import { selfCheck } from "./model/layer";
 import { ALL_GATES, asked, type Place } from "./selection";
 import { activations, layer, series, step } from "./state";
 
-/** The entry under the pointer, in any of the pictures. */
+/** The entry under the pointer, in any of the pictures over time. */
 export const hovered = signal<Place | null>(null);
+
+/** The unit of a place that is a timestep alone. */
+const NO_UNIT = -1;
+
+export function hoverColumn(column: number | null): void {
+  hovered.value = column === null ? null : { unit: NO_UNIT, column, projected: false };
+}
+
+/** The column under the cross-hair of every picture over time. */
+export const markedColumn = computed(() => (hovered.value ?? asked.pinned.value)?.column);
 
 export const snapshot = computed(() => activations.state.value.value);
 

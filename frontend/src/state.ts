@@ -5,13 +5,14 @@ import { greatest } from "d3-array";
 import * as api from "./api";
 import { allPictures, pictureAt, startPicture } from "./model/pictures";
 import { records } from "./model/records";
-import { positionAt, unionOfSteps } from "./model/steps";
+import { landmarks, positionAt, unionOfSteps } from "./model/steps";
 import { layerTree, treeOrder } from "./model/tree";
 import { resource, type Resource } from "./resource";
 import type { Payload } from "./safetensors";
 import { asked } from "./selection";
 
 const KEPT_SNAPSHOTS = 80;
+const COMPARED_GRADIENTS = 4;
 
 /** Counts TensorBoard's reloads; whatever is fetched is fetched again when it rises. */
 export const generation = signal(0);
@@ -20,9 +21,12 @@ export const runs = resource<readonly api.RunSummary[]>();
 export const health = resource<api.Health>();
 export const scalar = resource<readonly api.ScalarPoint[]>();
 export const statistics = perKind(() => resource<Payload<api.Series>>());
-export const snapshots = perKind(() => resource<api.SnapshotList>());
+export const snapshots = perPictureKind(() => resource<api.SnapshotList>());
 export const activations = resource<Payload<api.ActivationsHeader>>();
 export const weights = resource<Payload<api.WeightsHeader>>();
+export const gradients = resource<Payload<api.GradientsHeader>>();
+/** A few earlier pictures that the chosen one is compared with. */
+export const earlierGradients = resource<readonly Payload<api.GradientsHeader>[]>();
 /** The weights that a change is measured from; nothing while values are shown. */
 export const weightsBefore = resource<Payload<api.WeightsHeader>>();
 
@@ -39,12 +43,10 @@ export const layerId = computed(() => {
 });
 export const calls = computed(() => {
   const kinds = run.value?.layers.find(({ id }) => id === layerId.value)?.kinds;
-  return { activations: kinds?.activations?.calls ?? [], weights: kinds?.weights?.calls ?? [] };
+  return perKind((kind) => kinds?.[kind]?.calls ?? []);
 });
-export const call = computed(() => {
-  const known = calls.value.activations;
-  return known.includes(asked.call.value) ? asked.call.value : (known[0] ?? 0);
-});
+export const call = computed(() => chosenCall(calls.value.activations));
+export const gradientsCall = computed(() => chosenCall(calls.value.gradients));
 export const layer = computed(() => {
   const layers = health.state.value.value?.layers ?? [];
   return layers.find((entry) => entry.layer.id === layerId.value)?.layer;
@@ -56,7 +58,7 @@ export const series = perKind((kind) => {
 });
 
 /** Each kind's pictures in the order of their steps, the first one among them. */
-const pictures = perKind((kind) => {
+const pictures = perPictureKind((kind) => {
   const { state } = snapshots[kind];
   return computed(() => allPictures(state.value.value));
 });
@@ -72,12 +74,21 @@ export const position = computed(() => positionAt(steps.value, asked.step.value 
 export const step = computed(() => steps.value[position.value]);
 
 /** The picture at the chosen step, or the last one before it. */
-export const picture = perKind((kind) => computed(() => pictureAt(pictures[kind].value, step.value)));
+export const picture = perPictureKind((kind) => computed(() => pictureAt(pictures[kind].value, step.value)));
+/** The same for all chosen steps, so that few pictures are fetched and the lines stay. */
+const comparedGradients = computed(() => {
+  const chosen = picture.gradients.value?.step ?? -Infinity;
+  return landmarks(pictures.gradients.value, COMPARED_GRADIENTS).filter(({ step: at }) => at < chosen);
+});
 export const previousWeights = computed(() => {
   const list = pictures.weights.value;
   return picture.weights.value && list[list.indexOf(picture.weights.value) - 1];
 });
 export const firstWeights = computed(() => startPicture(snapshots.weights.state.value.value));
+
+function chosenCall(known: readonly number[]): number {
+  return known.includes(asked.call.value) ? asked.call.value : (known[0] ?? 0);
+}
 
 function newest(list: readonly api.RunSummary[]): api.RunSummary | undefined {
   return greatest(list, (one) => one.last_wall_time);
@@ -106,12 +117,13 @@ export function startFetching(): void {
     else scalar.clear();
   });
   followKind("activations", call);
-  followKind(
-    "weights",
-    computed(() => calls.value.weights[0] ?? 0),
-  );
+  followKind("gradients", gradientsCall);
+  followKind("weights", firstCall("weights"));
+  followKind("training_gradients", firstCall("training_gradients"));
   followPicture(activations, picture.activations);
   followPicture(weights, picture.weights);
+  followPicture(gradients, picture.gradients);
+  followPictures(earlierGradients, comparedGradients);
   followPicture(
     weightsBefore,
     computed(() => ({ value: undefined, start: firstWeights.value, previous: previousWeights.value })[asked.weights.value]),
@@ -121,24 +133,44 @@ export function startFetching(): void {
 /** A signal of its own, so that a reload that changes only steps does not count as another run. */
 const runName = computed(() => run.value?.run ?? "");
 
-function followKind(kind: api.Kind, chosenCall: ReadonlySignal<number>): void {
+function firstCall(kind: api.Kind): ReadonlySignal<number> {
+  return computed(() => calls.value[kind][0] ?? 0);
+}
+
+function followKind(kind: api.Kind, ofCall: ReadonlySignal<number>): void {
+  const list = kind === "training_gradients" ? undefined : { kind, resource: snapshots[kind] };
   const written = computed(() => calls.value[kind].length > 0);
   effect(() => {
-    const [name, id, number] = [runName.value, layerId.value, chosenCall.value];
+    const [name, id, number] = [runName.value, layerId.value, ofCall.value];
     void generation.value;
     if (!written.value) {
       statistics[kind].clear();
-      snapshots[kind].clear();
+      list?.resource.clear();
       return;
     }
     const question = JSON.stringify([name, id, number]);
     statistics[kind].load(question, (abort) => api.fetchStatistics(name, id, kind, number, abort));
-    snapshots[kind].load(question, (abort) => api.fetchSnapshots(name, id, kind, number, abort));
+    list?.resource.load(question, (abort) => api.fetchSnapshots(name, id, list.kind, number, abort));
   });
 }
 
-/** While the next picture of the same layer is on its way, the last one stays. */
 function followPicture<Header>(target: Resource<Payload<Header>>, entry: ReadonlySignal<api.SnapshotEntry | undefined>): void {
+  follow(target, entry, (wanted, abort) => snapshot<Header>(wanted, abort));
+}
+
+function followPictures<Header>(
+  target: Resource<readonly Payload<Header>[]>,
+  entries: ReadonlySignal<readonly api.SnapshotEntry[]>,
+): void {
+  follow(target, entries, (wanted, abort) => Promise.all(wanted.map((entry) => snapshot<Header>(entry, abort))));
+}
+
+/** While the next answer about the same layer is on its way, the last one stays. */
+function follow<Wanted, Value>(
+  target: Resource<Value>,
+  entry: ReadonlySignal<Wanted | undefined>,
+  fetcher: (wanted: Wanted, abort: AbortSignal) => Promise<Value>,
+): void {
   const subject = computed(() => JSON.stringify([runName.value, layerId.value, call.value]));
   // By content: a reload makes new entries that are the same pictures.
   const question = computed(() => (entry.value ? subject.value + JSON.stringify(entry.value) : ""));
@@ -146,7 +178,7 @@ function followPicture<Header>(target: Resource<Payload<Header>>, entry: Readonl
   effect(() => {
     const asking = question.value;
     const wanted = entry.peek();
-    if (wanted) target.load(asking, (abort) => snapshot<Header>(wanted, abort), subject.peek() === shown);
+    if (wanted) target.load(asking, (abort) => fetcher(wanted, abort), subject.peek() === shown);
     else target.clear();
     shown = subject.peek();
   });
@@ -167,5 +199,9 @@ async function snapshot<Header>({ key, wall_time: wallTime }: api.SnapshotEntry,
 }
 
 function perKind<Value>(make: (kind: api.Kind) => Value): Readonly<Record<api.Kind, Value>> {
-  return { activations: make("activations"), weights: make("weights") };
+  return { ...perPictureKind(make), training_gradients: make("training_gradients") };
+}
+
+function perPictureKind<Value>(make: (kind: api.PictureKind) => Value): Readonly<Record<api.PictureKind, Value>> {
+  return { activations: make("activations"), gradients: make("gradients"), weights: make("weights") };
 }

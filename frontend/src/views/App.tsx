@@ -2,6 +2,7 @@
 
 import { generation, layerId, run, runs } from "../state";
 import { Activations } from "./Activations";
+import { Gradients } from "./Gradients";
 import { NoData } from "./NoData";
 import { Failure } from "./Panel";
 import { Scrubber } from "./Scrubber";
@@ -23,6 +24,7 @@ export function App() {
           <>
             <Scrubber />
             <Activations />
+            <Gradients />
             <Weights />
           </>
         ) : (

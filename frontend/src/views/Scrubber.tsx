@@ -1,11 +1,10 @@
 // The training steps: a scalar of the run as a line, the slider below it, and what there is at the chosen step.
 
 import { useRef } from "preact/hooks";
-import { choosePosition, playing, togglePlay } from "../actions";
+import { chooseNearest, playing, togglePlay } from "../actions";
 import { axis, drawn, loss } from "../line";
 import type { AxisKind } from "../model/axis";
 import { count, plural, short } from "../model/format";
-import { nearestPosition } from "../model/steps";
 import { asked } from "../selection";
 import { pictureSteps, position, run, series, step, steps } from "../state";
 import { LineChart } from "./LineChart";
@@ -20,7 +19,7 @@ export function Scrubber() {
   const hasScalars = (run.value?.scalars.length ?? 0) > 0;
   const choose = (event: PointerEvent): void => {
     const box = track.current?.getBoundingClientRect();
-    if (box) choosePosition(nearestPosition(steps.value, (event.clientX - box.left) / box.width, axis.value));
+    if (box) chooseNearest((event.clientX - box.left) / box.width);
   };
   const drag = {
     onPointerDown(event: PointerEvent): void {

@@ -8,7 +8,7 @@ export function notesOf(kind: Kind): string[] {
   const { value, error } = statistics[kind].state.value;
   const omitted = value?.header.omitted ?? [];
   return [
-    ...(snapshots[kind].state.value.value?.notes ?? []),
+    ...(kind === "training_gradients" ? [] : (snapshots[kind].state.value.value?.notes ?? [])),
     ...omitted.map(({ step, reason }) => `The numbers of step ${count(step)} are left out: ${reason}`),
     ...(error ? [error] : []),
   ];
