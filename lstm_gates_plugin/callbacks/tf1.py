@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -40,7 +41,9 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         every: "auto" (often at first, then rarely), or a number of steps.
         backward_cell: the second cell of a ``bidirectional_dynamic_rnn``.
         loss: the tensor of the training loss, to be kept with the records. It is taken from runs
-            that compute it anyway.
+            that compute it anyway. Where the probe gives ``outputs=`` (and ``state=``) as the
+            tensors that the rnn op returned, its gradients through time are logged as well; feed
+            what the loss needs, such as labels, in the probe's ``feed_dict``.
         name: prefix of the layer ids, where several cells are logged into one directory.
         layers: see `GateWriter`.
         parts: see `GateWriter`.
@@ -69,7 +72,7 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         Schedule(every)
         self._log_dir = log_dir
         self._cell = cell
-        self._probe = None if probe is None else Probe.of(probe)
+        self._probe = None if probe is None else _with_loss(Probe.of(probe), loss)
         self._backward_cell = backward_cell
         self._loss = loss
         self._name = name
@@ -163,3 +166,12 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         if self._writer is not None:
             with self._notices.training_goes_on("the last pictures"):
                 shared.rest(self._writer)
+
+
+def _with_loss(probe: Probe, loss: Any) -> Probe:
+    """The probe with the loss of the training, if it gives what that is differentiated by."""
+    if loss is None or probe.loss is not None or "outputs" not in probe.kwargs:
+        return probe
+    differentiated = copy.copy(probe)
+    differentiated.loss = loss
+    return differentiated

@@ -18,7 +18,8 @@ class Probe:
         target: the right answers, ``[batch]`` or ``[batch, time]``, shown beside the prediction.
         loss: ``loss(outputs, target)``, of what a torch model returned, as tensors without
             gradients, and of another model's outputs as NumPy arrays. Where it returns
-            ``[batch, time]``, that is shown as the loss of each timestep.
+            ``[batch, time]``, that is shown as the loss of each timestep. Of a TF1 cell, the tensor
+            of the loss, a single number; ``outputs=`` and ``state=`` are then given as well.
         time_labels: ``time_labels[sample][timestep]``, the words on the time axis.
         sample_names: one name per sample.
         **kwargs: more arguments of the model's call (``mask=``, ``lengths=``).
@@ -31,7 +32,7 @@ class Probe:
         self,
         *args: Any,
         target: Any = None,
-        loss: Callable[[Any, Any], Any] | None = None,
+        loss: Callable[[Any, Any], Any] | Any = None,
         time_labels: Sequence[Sequence[object]] | None = None,
         sample_names: Sequence[object] | None = None,
         **kwargs: Any,
@@ -58,14 +59,14 @@ class Probe:
         return value if isinstance(value, cls) else cls(value)
 
     @functools.cached_property
-    def mean_loss(self) -> Callable[[Any], Any] | None:
+    def mean_loss(self) -> Callable[[Any], Any] | Any:
         """The loss of what the model returns, as one number that can be differentiated.
 
         It is always the same function, by which frameworks know what they have compiled.
         """
         own = self.loss
-        if own is None:
-            return None
+        if not callable(own):  # there is none, or it is a tensor of a graph
+            return own
         return lambda outputs: mean(own(outputs, target_beside(outputs, self.target)))
 
     def hash(self) -> int:

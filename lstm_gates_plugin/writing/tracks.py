@@ -97,7 +97,7 @@ def loss_of_timesteps(probe: Probe, outputs: Any) -> np.ndarray | None:
     Raises:
         Exception: whatever the user's own loss function raises.
     """
-    if probe.loss is None or probe.target is None:
+    if not callable(probe.loss) or probe.target is None:
         return None
     with without_gradients():
         loss = _array(probe.loss(outputs, target_beside(outputs, probe.target)))

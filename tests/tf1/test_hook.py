@@ -61,7 +61,8 @@ def test_records_before_the_first_update_on_schedule_and_at_the_end(tmp_path, ca
         tmp_path, model.cell, probe=model.probe(outputs=model.outputs), every=4, loss=model.loss
     )
     losses, values = train(model, [hook])
-    assert "watching weights and activations of multi_rnn_cell" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "watching weights, activations and gradients of multi_rnn_cell" in printed
     run = lg.read(tmp_path)["."]
     assert list(run) == LAYERS
     for layer in LAYERS:
@@ -249,3 +250,35 @@ def test_the_input_of_a_time_major_probe_is_shown_batch_first(session, tmp_path)
         writer.log(cell, step=0, session=session, probe=lg.Probe(x, time_major=True))
     shown = lg.read(tmp_path)["."]["rnn/gru_cell"].snapshot().arrays["track/input"]
     np.testing.assert_allclose(shown, x.swapaxes(0, 1), rtol=1e-3)
+
+
+@pytest.mark.parametrize("where", ["hook", "probe"])
+def test_gradients_of_the_loss(tmp_path, where):
+    model = Model()
+    probe = model.probe(
+        outputs=model.outputs,
+        state=model.state,
+        **({"loss": model.loss} if where == "probe" else {}),
+    )
+    hook = lg.GateHook(
+        tmp_path, model.cell, probe, every=5, loss=model.loss if where == "hook" else None
+    )
+    train(model, [hook])
+    run = lg.read(tmp_path)["."]
+    for layer in LAYERS:
+        series = run[layer].series("kernel/forget", "norm", kind="gradients")
+        assert series.steps.tolist() == [0, 5, 10]
+        assert (series.values > 0).all()
+
+
+def test_a_loss_that_the_probe_does_not_feed(tmp_path):
+    """The gates are logged without gradients, and one warning says why."""
+    model = Model()
+    scale = v1.placeholder(tf.float32, [])
+    probe = model.probe(outputs=model.outputs, state=model.state)
+    hook = lg.GateHook(tmp_path, model.cell, probe, every=5, loss=model.loss * scale)
+    with pytest.warns(UserWarning, match="must feed a value") as told:
+        train(model, [hook])
+    assert len([each for each in told if "must feed a value" in str(each.message)]) == 1
+    run = lg.read(tmp_path)["."]
+    assert run[LAYERS[0]].series("activation/forget", "mean").steps.tolist() == [0, 5, 10]
