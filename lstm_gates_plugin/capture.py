@@ -139,7 +139,10 @@ def own_loss(model: Any, target: Any) -> Any:
         `None` where the model does not know its loss: only a compiled Keras model does. It is the
         same function as long as model, loss and target are the same.
     """
-    find = getattr(_adapter(model), "own_loss", None)
+    try:
+        find = getattr(_adapter(model), "own_loss", None)
+    except TypeError:  # no model that is known here
+        return None
     return None if find is None else find(model, target)
 
 

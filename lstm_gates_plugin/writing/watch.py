@@ -45,7 +45,7 @@ def watch(
             model knows it, what it expects.
     """
     seen = None
-    loss = _loss(model, probe) if gradients else None
+    loss = loss_of(model, probe) if gradients else None
     if loss is not None:
         with notices.training_goes_on("the gradients through time"):
             seen = _observe(model, source, probe, samples, loss)
@@ -56,7 +56,7 @@ def watch(
     return Watched(traces, tracks, probe.hash())
 
 
-def _loss(model: Any, probe: Probe) -> Any:
+def loss_of(model: Any, probe: Probe) -> Any:
     """The loss of the model's outputs: the probe's own, or that which the model is trained with."""
     if probe.mean_loss is not None or probe.target is None:
         return probe.mean_loss

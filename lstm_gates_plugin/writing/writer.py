@@ -5,32 +5,26 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from lstm_gates_plugin import capture, format
+from lstm_gates_plugin import format
 from lstm_gates_plugin.gate_trace import GateTrace
-from lstm_gates_plugin.layer import RecurrentLayer
 from lstm_gates_plugin.writing import live
 from lstm_gates_plugin.writing.arguments import (
     checked_options,
     checked_step,
     refuse_inside_function,
 )
-from lstm_gates_plugin.writing.choice import choose_gradients, choose_layers, choose_traces
 from lstm_gates_plugin.writing.notices import Notices, start_line
-from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.processes import is_writing_process
+from lstm_gates_plugin.writing.recorder import Record, Recorder, name_of
 from lstm_gates_plugin.writing.schedule import Every, Schedules
 from lstm_gates_plugin.writing.sinks import NoSink, Sink, sink_for
 from lstm_gates_plugin.writing.streams import Streams
-from lstm_gates_plugin.writing.tracks import of_trace
-from lstm_gates_plugin.writing.watch import watch
 
 MAX_UNITS = 64
 MAX_SAMPLES = 4
-
-_Logged = TypeVar("_Logged", RecurrentLayer, GateTrace)
 
 
 class GateWriter:
@@ -78,9 +72,6 @@ class GateWriter:
         max_samples: int = MAX_SAMPLES,
     ) -> None:
         options = checked_options(layers, parts, max_units, max_samples)
-        self._patterns: list[str] = options["layers"]
-        self._parts: list[str] = options["parts"]
-        self._max_samples = max_samples
         self._schedules = Schedules(every)
         self._notices = Notices()
         self._written = False
@@ -88,6 +79,9 @@ class GateWriter:
         self._is_inert = not is_writing_process()
         self._sink: Sink = NoSink() if self._is_inert else sink_for(destination)
         self._streams = Streams(self._sink, max_units, max_samples)
+        self._recorder = Recorder(
+            self._streams, self._notices, options["layers"], options["parts"], max_samples
+        )
         if self._sink.run_directory is not None:
             live.take(self._sink.run_directory, self)
         self._finish = weakref.finalize(self, self._streams.close_quietly)
@@ -144,19 +138,19 @@ class GateWriter:
         if not (now or self.is_due(step, name)) or not self._is_recording():
             return False
         probe = None if probe is None else Probe.of(probe)
-        parts = [part for part in self._parts if _is_recorded(part, probe)]
+        parts = self._recorder.parts(model, probe)
         if self._notices.is_new("start") and parts:
-            print(start_line(_name_of(model), self._sink.name, self._schedules.every, parts))
+            print(start_line(name_of(model), self._sink.name, self._schedules.every, parts))
         source = _given(session=session, backward_cell=backward_cell)
         numbers = _given(epoch=epoch, loss=loss)
+        make = self._recorder
         # First: a module of Flax may know its layers only once it has run.
         if probe is not None and parts != ["weights"]:
-            with self._notices.training_goes_on("the activations"):
-                self._add_activations(model, source, probe, step, name, numbers)
+            self._write_quietly(
+                "activations", lambda: make.probed(model, source, probe, step, name, numbers)
+            )
         if "weights" in parts:
-            with self._notices.training_goes_on("the weights"):
-                layers = self._layers(model, source, step, name)
-                self._add(layers, lambda layer: self._streams.add_weights(layer, step, numbers))
+            self._write_quietly("weights", lambda: make.weights(model, source, step, name, numbers))
         self._schedules.done(name, step)
         return True
 
@@ -180,9 +174,7 @@ class GateWriter:
         if not self._is_recording():
             return
         source = _given(session=session, backward_cell=backward_cell)
-        for layer in self._layers(model, source, step, name):
-            self._streams.add_weights(layer, step, {})
-            self._written = True
+        self._write(self._recorder.weights(model, source, step, name, {}))
 
     def log_trace(
         self, traces: GateTrace | Iterable[GateTrace], *, step: int | None = None, name: str = ""
@@ -198,9 +190,7 @@ class GateWriter:
         step = self._checked(step)
         if not self._is_recording():
             return
-        for trace in self._wanted_traces(listed, step, name):
-            self._add_trace(trace, step, {}, Tracks())
-            self._written = True
+        self._write(self._recorder.traced(listed, step, name))
 
     def log_gradients(
         self, model: Any, *, step: int | None = None, name: str = "", scale: float = 1.0
@@ -227,15 +217,7 @@ class GateWriter:
         step = self._checked(step)
         if not self._is_recording():
             return
-        found = capture.training_gradients(model, scale)
-        if not found:
-            raise ValueError(f"The model {_name_of(model)} has no recurrent layer to log.")
-        chosen = choose_gradients(found, name, self._patterns)
-        for gradients in chosen:
-            self._streams.check_above_last(gradients.layer.id, "training_gradients", 0, step)
-        for gradients in chosen:
-            self._streams.add_training_gradients(gradients, step)
-            self._written = True
+        self._write(self._recorder.training_gradients(model, scale, step, name))
 
     def rest(self) -> None:
         """Write the newest pictures, and leave the directory to whoever asks for it next.
@@ -262,60 +244,17 @@ class GateWriter:
             why = "the warnings above say why" if tried else "no log call was due"
             print(f"LSTM Gates: nothing was logged to {self._sink.name}: {why}.")
 
-    def _layers(
-        self, model: Any, source: dict[str, Any], step: int, name: str
-    ) -> list[RecurrentLayer]:
-        """The layers whose weights are to be logged."""
-        is_list = isinstance(model, (list, tuple)) and all(
-            isinstance(item, RecurrentLayer) for item in model
-        )
-        layers = model if is_list else capture.recurrent_layers(model, **source)
-        if not layers:
-            raise ValueError(f"The model {_name_of(model)} has no recurrent layer to log.")
-        chosen = choose_layers(layers, name, self._patterns)
-        for layer in chosen:
-            self._streams.check_above_last(layer.id, "weights", 0, step)
-        return chosen
+    def _write(self, records: Iterable[Record]) -> None:
+        for record in records:
+            record.write()
+            self._written = True
 
-    def _wanted_traces(self, traces: Sequence[GateTrace], step: int, name: str) -> list[GateTrace]:
-        chosen = choose_traces(traces, name, self._patterns)
-        for trace in chosen:
-            self._streams.check_above_last(trace.layer.id, "activations", trace.call, step)
-        return chosen
-
-    def _add_activations(
-        self,
-        model: Any,
-        source: dict[str, Any],
-        probe: Probe,
-        step: int,
-        name: str,
-        numbers: dict[str, float],
-    ) -> None:
-        gradients = "gradients" in self._parts
-        watched = watch(model, source, probe, self._max_samples, self._notices, gradients=gradients)
-        numbers = {**numbers, "probe_hash": float(watched.probe_hash)}
-        self._add(
-            self._wanted_traces(watched.traces, step, name),
-            lambda trace: self._add_trace(trace, step, numbers, of_trace(watched.tracks, trace)),
-        )
-
-    def _add_trace(
-        self, trace: GateTrace, step: int, numbers: dict[str, float], tracks: Tracks
-    ) -> None:
-        numbers = {**numbers, **_difference(trace)}
-        if "activations" in self._parts:
-            self._streams.add_trace(trace, step, numbers, tracks)
-        if "gradients" in self._parts:
-            self._streams.add_gradients(trace, step, numbers, tracks)
-
-    def _add(self, items: Sequence[_Logged], add: Callable[[_Logged], None]) -> None:
-        """Record one by one, so that one that cannot be does not stop the others."""
-        for item in items:
-            layer = item.layer if isinstance(item, GateTrace) else item
-            with self._notices.training_goes_on(f"the layer {layer.id!r}"):
-                add(item)
-                self._written = True
+    def _write_quietly(self, part: str, records: Callable[[], Iterable[Record]]) -> None:
+        """Record one layer after the other, so that one that cannot be does not stop the others."""
+        with self._notices.training_goes_on(f"the {part}"):
+            for record in records():
+                with self._notices.training_goes_on(f"the layer {record.layer!r}"):
+                    self._write([record])
 
     def _checked(self, step: int | None) -> int:
         self.is_resting = False
@@ -331,21 +270,5 @@ class GateWriter:
         return not self._is_inert
 
 
-def _is_recorded(part: str, probe: Probe | None) -> bool:
-    """Whether there can be anything of this kind."""
-    if part == "weights":
-        return True
-    has_loss = probe is not None and not (probe.loss is None and probe.target is None)
-    return probe is not None if part == "activations" else has_loss
-
-
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _difference(trace: GateTrace) -> dict[str, float]:
-    return _given(difference=trace.difference)
-
-
-def _name_of(model: Any) -> str:
-    return str(getattr(model, "name", None) or type(model).__name__)

@@ -110,7 +110,7 @@ class Backend(abc.ABC):
         """Remember in the block how tensors were made of each other.
 
         Yields:
-            what takes the place of a tensor, so that a gradient by it can be had; and the function
+            what takes the place of a tensor, and by what a loss is differentiated; and the function
             that gives the gradients of a loss by several, `None` for those it does not depend on.
             That function raises a `ValueError` where the framework remembers nothing of the kind.
         """

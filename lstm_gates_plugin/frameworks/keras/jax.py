@@ -105,10 +105,7 @@ class Jax(Backend):
         """See `Backend`. JAX remembers nothing: it differentiates functions."""
 
         def refuse(loss: Any, sources: Any) -> Any:
-            raise ValueError(
-                "JAX does not remember how a loss was computed, so it cannot be differentiated "
-                "afterwards. Give the function of the loss to trace(model, ..., loss=)."
-            )
+            jax_values.refuse_loss_afterwards()
 
         yield None, refuse
 
@@ -120,16 +117,21 @@ class Jax(Backend):
         """
         shapes: list[Any] = []
 
-        def follow_shape(tensor: Any) -> Any:
+        def follow_shape(tensor: Any) -> tuple[Any, Any]:
             shapes.append((tensor.shape, tensor.dtype))
-            return tensor
+            return tensor, tensor
 
         jax.eval_shape(lambda: run(follow_shape)[1])
         made: list[TensorCall] = []
 
         def scored(added: list[Any]) -> Any:
             remaining = iter(added)
-            made[:], outputs = run(lambda tensor: tensor + next(remaining))
+
+            def follow(tensor: Any) -> tuple[Any, Any]:
+                moved = tensor + next(remaining)
+                return moved, moved
+
+            made[:], outputs = run(follow)
             return single_number(loss(outputs)), (outputs, [call.tensors for call in made])
 
         zeros = [jax.numpy.zeros(*shape) for shape in shapes]

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from lstm_gates_plugin.frameworks.keras.call import TensorCall
 from lstm_gates_plugin.frameworks.keras.family import keras_of
 
-#: Gives what goes on in the place of a tensor, so that a gradient by it can be had later.
-Follow: TypeAlias = Callable[[Any], Any]
+#: Gives what goes on in the place of a tensor, and the tensor by which a loss is differentiated.
+Follow: TypeAlias = Callable[[Any], tuple[Any, Any]]
 
 #: The user's own: what the model returned, as tensors, to a single number.
 Loss: TypeAlias = Callable[[Any], Any]
@@ -33,11 +33,11 @@ def followed(follow: Follow, tensors: Sequence[Any]) -> tuple[list[Any], list[An
     known: dict[int, Any] = {}
     going_on, sources = [], []
     for tensor in tensors:
-        is_new = id(tensor) not in known
-        if is_new:
-            known[id(tensor)] = follow(tensor)
+        source = None
+        if id(tensor) not in known:
+            known[id(tensor)], source = follow(tensor)
         going_on.append(known[id(tensor)])
-        sources.append(known[id(tensor)] if is_new else None)
+        sources.append(source)
     return going_on, sources
 
 

@@ -122,11 +122,11 @@ class TensorFlow(Backend):
         """See `Backend`."""
         with tf.GradientTape(persistent=True) as tape:
 
-            def follow(tensor: Any) -> Any:
+            def follow(tensor: Any) -> tuple[Any, Any]:
                 # A copy: a state may be part of the output, and its gradient that of both.
                 copy = tf.identity(tensor)
                 tape.watch(copy)
-                return copy
+                return copy, copy
 
             yield follow, tape.gradient
 

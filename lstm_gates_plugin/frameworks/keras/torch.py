@@ -83,11 +83,13 @@ class Torch(Backend):
     def following(self) -> Iterator[tuple[Follow | None, Gradient]]:
         """See `Backend`."""
 
-        def follow(tensor: Any) -> Any:
+        def follow(tensor: Any) -> tuple[Any, Any]:
             if not torch.is_grad_enabled():
-                return tensor
-            # A copy: a state may be part of the output, and its gradient that of both.
-            copy = tensor.clone()
-            return copy if copy.requires_grad else copy.requires_grad_()
+                return tensor, tensor
+            # A state may be part of the output, and its gradient that of both; and the model may
+            # change what goes on in place.
+            source = tensor.clone()
+            source = source if source.requires_grad else source.requires_grad_()
+            return source.clone(), source
 
         yield follow, partial(torch.autograd.grad, allow_unused=True, retain_graph=True)
