@@ -45,13 +45,19 @@ def relu_trace(weight: float) -> GateTrace:
     return replace(trace, gradients=backward(trace, x, seed))
 
 
-def lstm_trace(step: int) -> GateTrace:
-    """An LSTM with a loss at every timestep."""
+def lstm_trace(step: int, loss: float = 1) -> GateTrace:
+    """An LSTM with a loss at every timestep; with a `loss` of 0 there is none."""
     layer = make_layer(seed=step)
     x = np.random.default_rng(1).normal(size=(2, 5, layer.input_size))
     trace = make_trace(layer)
-    seed = np.random.default_rng(step).normal(size=trace.hidden_state.shape)
+    seed = loss * np.random.default_rng(step).normal(size=trace.hidden_state.shape)
     return replace(trace, gradients=backward(trace, x, seed))
+
+
+def frozen(trace: GateTrace) -> GateTrace:
+    """The same of a layer whose weights are not trained."""
+    layer = replace(trace.layer, options={**trace.layer.options, "frozen": True})
+    return replace(trace, layer=layer)
 
 
 def write(writer: GateWriter, step: int, *traces: GateTrace) -> None:
@@ -61,11 +67,13 @@ def write(writer: GateWriter, step: int, *traces: GateTrace) -> None:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory, serve_logdir: Callable[..., str]) -> str:
-    """A TensorBoard over a run that fades, one that reaches further, and one without gradients."""
+    """A TensorBoard over runs whose error fades, with a frozen layer, and without gradients."""
     logdir = tmp_path_factory.mktemp("logs")
     with GateWriter(logdir / "fading") as writer:
         for step, weight in zip(STEPS, (0.1, 0.9, 0.5), strict=True):
             write(writer, step, relu_trace(weight), lstm_trace(step))
+    with GateWriter(logdir / "frozen") as writer:
+        write(writer, 0, frozen(relu_trace(0.5)), lstm_trace(0, loss=0))
     with GateWriter(logdir / "none") as writer:
         write(writer, 0, make_trace(make_layer()))
     return serve_logdir(logdir)
@@ -161,6 +169,18 @@ def test_zero_masked_and_not_finite_are_told_apart(tab: Tab) -> None:
     legend = tab.text("gradient-legend")
     for name in ("zero", "NaN or infinite", "masked"):
         assert name in legend
+
+
+def test_frozen_and_nothing_that_arrives_have_sentences(tab: Tab) -> None:
+    open_run(tab, "frozen")
+    assert tab.text("frozen").startswith("This layer is frozen")
+    tab.shows("reach-sentence", "The error reaches about 6 timesteps back.")
+    tab.get("layers").get_by_title("lstm_0").click()
+    tab.shows("reach-sentence", "No gradient arrives at this layer's outputs.")
+    assert tab.get("frozen").count() == 0
+    assert tab.get("reach-chart").count() == 0
+    tab.hover_cell("gradient-map", row=1, column=1, shape=(4, 5))
+    assert tab.tooltip("input") == 0
 
 
 def test_timestep_is_pinned_in_all_pictures(tab: Tab) -> None:

@@ -1,5 +1,7 @@
 // How to get gradients where none were logged.
 
+import { calls } from "../state";
+
 const KERAS = `lg.KerasCallback("logs/run-1",
                  probe=lg.Probe(x, target=y))`;
 const TORCH = `probe = lg.Probe(x, target=y, loss=fn)
@@ -8,15 +10,16 @@ const TRAINING = `loss.backward()
 writer.log_gradients(model, step=step)`;
 
 export function NoGradients() {
+  const isTrained = calls.value.training_gradients.length > 0;
   return (
     <div class="how-to" data-testid="no-gradients">
       <p class="quiet">
-        No gradients were logged for this layer. They need a loss: give the probe its target, and where the model does not
+        {isTrained ? "No gradients through time were logged for this layer." : "No gradients were logged for this layer."} They need a loss: give the probe its target, and where the model does not
         know its own loss, also <code>loss=fn</code>, which is called with the outputs and the target.
       </p>
       <Example title="Keras, with the loss of compile()" code={KERAS} />
       <Example title="PyTorch and other loops" code={TORCH} />
-      <Example title="PyTorch, the weights' gradients of the training itself" code={TRAINING} />
+      {!isTrained && <Example title="PyTorch, the weights' gradients of the training itself" code={TRAINING} />}
     </div>
   );
 }
