@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
@@ -28,6 +28,18 @@ def refuse_tracing(*trees: Any) -> None:
             "tracing, which has no values yet. Log and trace outside of it, on the values that "
             "it returns."
         )
+
+
+def refuse_loss_afterwards() -> NoReturn:
+    """Refuse to differentiate a loss that was computed already.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(
+        "JAX does not remember how a loss was computed, so it cannot be differentiated afterwards. "
+        "Give the function of the loss to trace(model, ..., loss=)."
+    )
 
 
 def precision(dtype: str) -> str:
