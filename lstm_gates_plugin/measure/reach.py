@@ -37,8 +37,11 @@ class Reach(NamedTuple):
 
     @property
     def timesteps(self) -> int:
-        """How many timesteps back the error reaches: up to there every ratio is 0.01 or more."""
-        left = self.ratios >= FADED
+        """How many timesteps back the error reaches: up to there every ratio is 0.01 or more.
+
+        What is infinite or not a number reaches nowhere.
+        """
+        left = (self.ratios >= FADED) & np.isfinite(self.ratios)
         return len(left) - 1 if left.all() else max(int(left.argmin()) - 1, 0)
 
     @property

@@ -59,6 +59,16 @@ def test_masked_timesteps_are_no_lag():
     np.testing.assert_allclose(found.ratios, 0.5 ** np.arange(5.0))
 
 
+def test_an_exploding_gradient_reaches_as_far_as_it_is_finite():
+    one = np.ones((1, 1), np.float32)
+    layer = lg.RecurrentLayer.from_arrays("simple_rnn", one, 2 * one, activation="linear")
+    seed = np.zeros((1, 200, 1), np.float32)
+    seed[0, -1] = 1
+    found = reach(traced(layer, np.ones((1, 200, 1), np.float32), seed))
+    assert np.isinf(found.ratios[128:]).all()
+    assert (found.timesteps, found.is_censored) == (127, False)
+
+
 def test_no_loss_no_reach():
     x = np.ones((1, 8, 1))
     assert reach(traced(relu_rnn(0.5), x, np.zeros_like(x))) is None
