@@ -46,6 +46,8 @@ RECORD_COLUMNS = (
     *("log_call", "epoch", "loss", "probe_hash", "difference"),
     # Timesteps back, and how many there were; see `measure.reach`. Of gradients alone.
     *("reach", "reach_limit"),
+    # The median unit's survival in timesteps, and 1 where it is a lower bound. Of activations alone.
+    *("memory", "memory_censored"),
 )
 UNIT_COLUMNS = ("mean", "std", "nearly_closed", "nearly_open")
 HISTOGRAM_BINS = 32

@@ -63,7 +63,8 @@ class LoggedLayer:
         Args:
             row: such as ``activation/forget``, ``hidden_state`` or ``recurrent_kernel/input``.
             column: one of `format.COLUMNS`, such as ``mean`` or ``nearly_open``; or of the whole
-                record: ``loss``, ``epoch``, ``difference``, and of gradients ``reach``.
+                record: ``loss``, ``epoch``, ``difference``, of activations ``memory``, and of
+                gradients ``reach``.
             call: which call of a layer that is used more than once.
             kind: one of `kinds`; by default the first that has such a row. Gradients have the rows
                 of what they are of.

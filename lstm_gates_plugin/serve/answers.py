@@ -21,6 +21,11 @@ TILE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "gradients": ("norm",),
     "training_gradients": ("norm",),
 }
+LAYER_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "activations": ("memory", "memory_censored"),
+    "gradients": ("reach", "reach_limit"),
+}
+"""Numbers of the layer as a whole, beside those of its gates; the writer's record columns."""
 
 _CACHED_LAYERS = 1024
 
@@ -119,13 +124,12 @@ def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
 
 
 def _layer_health(series: store.StatisticsSeries) -> LayerHealth:
-    columns = [
-        name for name in TILE_COLUMNS[series.header["kind"]] if name in series.header["columns"]
-    ]
+    kind = series.header["kind"]
+    columns = [name for name in TILE_COLUMNS[kind] if name in series.header["columns"]]
     records = {
         name: json_floats(series.record_column(name))
-        for name in ("reach", "reach_limit")
-        if name in series.header["record_columns"] and series.header["kind"] == "gradients"
+        for name in LAYER_COLUMNS.get(kind, ())
+        if name in series.header["record_columns"]
     }
     tiles = {
         "call": 0,

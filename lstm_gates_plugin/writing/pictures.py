@@ -116,6 +116,28 @@ def activations_snapshot(
     return format.Payload({**header, **more}, arrays | sequences)
 
 
+def memory(trace: GateTrace) -> dict[str, float]:
+    """How long the median unit remembers, as numbers of the record; nothing without a keep factor.
+
+    Returns:
+        ``memory``, the median over at most 512 evenly spaced units of their survival in timesteps,
+        and ``memory_censored``, 1 where at least half of these had not forgotten when their
+        sequences ended, so that the true median is larger, else 0.
+    """
+    keep = trace.keep_factor
+    if keep is None:
+        return {}
+    measured = sampling.evenly_spaced(trace.layer.units, MOST_UNITS_MEASURED)
+    remembered = _survival(trace, keep[..., measured])
+    known = ~np.isnan(remembered.timesteps)
+    if not known.any():
+        return {}
+    return {
+        "memory": float(np.median(remembered.timesteps[known])),
+        "memory_censored": float(remembered.censored[known].mean() >= units.HALF),
+    }
+
+
 def _survival(trace: GateTrace, keep: np.ndarray) -> units.Survival:
     return units.survival(keep, trace.mask, backward=trace.layer.direction == "backward")
 

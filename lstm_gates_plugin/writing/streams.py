@@ -120,7 +120,7 @@ class Streams:
         self._add(
             header,
             records.run_steps_only(trace.parts(), trace.mask),
-            numbers,
+            {**numbers, **pictures.memory(trace)},
             basis=records.basis(trace.mask, numbers.get("probe_hash")),
             choose=lambda: pictures.choose_units(
                 trace, self._max_units, records.weights_units(layer)
