@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from lstm_gates_plugin.cells import forward
+from lstm_gates_plugin.cells.back import Taken
 from lstm_gates_plugin.cells.through_time import backward
 from lstm_gates_plugin.fused import Array
 from lstm_gates_plugin.gate_trace import GateTrace
@@ -28,11 +30,14 @@ class Arriving:
         final_state: by the states after the call, `[batch, size]` each. Where a later call starts
             from them, what comes back from there is in them.
         repeats_output: whether the output of a masked timestep is that of the one before it.
+        runs_on: whether masked timesteps, which are read after all others, are run as well, and
+            only the final state is that before them.
     """
 
     output: Array | None = None
     final_state: tuple[Array | None, ...] = ()
     repeats_output: bool = False
+    runs_on: bool = False
 
     def map(self, function: Callable[[Array], Array]) -> Arriving:
         """The same with a function of each array."""
@@ -68,6 +73,7 @@ class Arriving:
             each([part.output for part in parts]),
             tuple(each(of_state) for of_state in states),
             parts[0].repeats_output,
+            parts[0].runs_on,
         )
 
 
@@ -121,7 +127,33 @@ def by_inputs(trace: GateTrace, inputs: Array, arriving: Arriving) -> Array:
 
 def _through_one(trace: GateTrace, inputs: Array, arriving: Arriving) -> Gradients:
     gathered = arriving.gathered(trace.mask, trace.layer.direction)
-    return backward(trace, inputs, gathered.output, arriving.final_state)
+    if gathered.runs_on and not trace.mask.all():
+        return _through_padding(trace, inputs, gathered)
+    return backward(trace, inputs, gathered.output, gathered.final_state)
+
+
+def _through_padding(trace: GateTrace, inputs: Array, arriving: Arriving) -> Gradients:
+    """The gradients of a sequence whose padding was run too.
+
+    What comes back through the padding arrives at the last state of the sequence. Padding uses the
+    weights, so its part is in their gradients, as it is in training.
+    """
+    taken, empty = Taken.of(trace), ~trace.mask.any(axis=1, keepdims=True)
+    ended = [taken.hidden[-1]] if taken.cell is None else [taken.hidden[-1], taken.cell[-1]]
+    given = [*arriving.final_state, None, None][: len(ended)]
+    final = [np.zeros_like(end) if g is None else g for g, end in zip(given, ended, strict=True)]
+    # The final state of a row without a sequence is that behind the padding.
+    of_empty = tuple(np.where(empty, gradient, 0) for gradient in final)
+    padding = forward(trace.layer, inputs, ~trace.mask, tuple(ended))
+    behind = backward(padding, inputs, arriving.output, of_empty)
+    returned = [behind.initial_hidden_state, behind.initial_cell_state]
+    final = [
+        np.where(empty, 0, gradient) + back
+        for gradient, back in zip(final, returned, strict=False)
+        if back is not None
+    ]
+    found = backward(trace, inputs, arriving.output, tuple(final))
+    return replace(found, **_of_weights([found, behind]))
 
 
 def _part(trace: GateTrace, start: int, stop: int, initial: tuple[Array, ...] | None) -> GateTrace:
@@ -154,22 +186,11 @@ def _joined(parts: Sequence[Gradients], backwards: bool) -> Gradients:
     def over_time(arrays: Sequence[Array]) -> Array:
         return np.concatenate(arrays, axis=1)
 
-    def summed(name: str) -> dict[str, Array] | None:
-        of_parts = [getattr(part, name) for part in parts]
-        if of_parts[0] is None:
-            return None
-        return {gate: sum_of([one[gate] for one in of_parts]) for gate in of_parts[0]}
-
-    def sum_of(arrays: Sequence[Array]) -> Array:
-        total: Array = np.add.reduce(list(arrays))
-        return total
-
     direct = [
         _direct(part, parts[number + 1] if number + 1 < len(parts) else None, backwards)
         for number, part in enumerate(parts)
     ]
     cell_states = [part.cell_state for part in by_time if part.cell_state is not None]
-    projections = [part.projection for part in parts if part.projection is not None]
     return Gradients(
         output=over_time(direct[::-1] if backwards else direct),
         hidden_state=over_time([part.hidden_state for part in by_time]),
@@ -181,13 +202,20 @@ def _joined(parts: Sequence[Gradients], backwards: bool) -> Gradients:
         inputs=over_time([part.inputs for part in by_time]),
         initial_hidden_state=parts[0].initial_hidden_state,
         initial_cell_state=parts[0].initial_cell_state,
-        kernel=summed("kernel") or {},
-        recurrent_kernel=summed("recurrent_kernel") or {},
-        bias=summed("bias"),
-        recurrent_bias=summed("recurrent_bias"),
-        peephole=summed("peephole"),
-        projection=sum_of(projections) if projections else None,
+        **_of_weights(parts),
     )
+
+
+def _of_weights(parts: Sequence[Gradients]) -> dict[str, Any]:
+    """The gradients by weights of several parts of a sequence, summed."""
+    summed: dict[str, Any] = {}
+    for name in ("kernel", "recurrent_kernel", "bias", "recurrent_bias", "peephole"):
+        of_parts = [getattr(part, name) for part in parts]
+        summed[name] = of_parts[0] and {
+            gate: np.add.reduce([one[gate] for one in of_parts]) for gate in of_parts[0]
+        }
+    projections = [part.projection for part in parts if part.projection is not None]
+    return {**summed, "projection": np.add.reduce(projections) if projections else None}
 
 
 def _direct(part: Gradients, following: Gradients | None, backwards: bool) -> Array:

@@ -13,9 +13,15 @@ from flax import linen, nnx
 from lstm_gates_plugin.frameworks.flax import linen as flax_linen
 from lstm_gates_plugin.frameworks.flax import nnx as flax_nnx
 from lstm_gates_plugin.frameworks.flax.calls import Call, Read
+from lstm_gates_plugin.frameworks.flax.following import Loss
+from lstm_gates_plugin.frameworks.flax.leaves import separated
 from lstm_gates_plugin.frameworks.flax.recording import Recorder
-from lstm_gates_plugin.frameworks.flax.running import Ran, run, separated, uncompiled
-from lstm_gates_plugin.frameworks.jax_values import refuse_tracing, to_numpy
+from lstm_gates_plugin.frameworks.flax.running import Ran, run, uncompiled
+from lstm_gates_plugin.frameworks.jax_values import (
+    refuse_loss_afterwards,
+    refuse_tracing,
+    to_numpy,
+)
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.layer import RecurrentLayer
 
@@ -39,7 +45,11 @@ def recurrent_layers(model: Any) -> list[RecurrentLayer]:
 
 
 def observe(
-    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None
+    model: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    samples: int | None,
+    loss: Loss | None = None,
 ) -> Observation:
     """Call a model, record its recurrent layers, and leave all as it was.
 
@@ -48,17 +58,21 @@ def observe(
         args: what the model is called with; of a linen module, behind the variables.
         kwargs: the same, by name; of a linen module also `rngs`, `mutable` and `method`.
         samples: how many rows to record at most; the model runs on all of them.
+        loss: of what the model returns, as arrays of JAX, to be differentiated by what its layers
+            put out. With `mutable`, linen returns its outputs and the changed variables, and this
+            is what the loss is given. As with `jax.jit`, what the function takes from elsewhere
+            is what it was in the first call.
 
     Raises:
         ValueError: the model has no recurrent layer, a linen module came without variables, or this
-            is called inside `jax.jit`.
+            is called inside `jax.jit`; or the loss is not a single number.
     """
     refuse_tracing(args, kwargs)
     layers = recurrent_layers(model)
     if isinstance(model, nnx.Module):
-        ran = _run_nnx(model, args, kwargs)
+        ran = _run_nnx(model, args, kwargs, loss)
     else:
-        ran = _run_linen(*_with_variables(model), args, kwargs, len(layers))
+        ran = _run_linen(*_with_variables(model), args, kwargs, len(layers), loss)
     read: Read = {}
     recorded = [call.to_recorded(read, samples) for call in ran.calls]
     layers = _merged(layers, recorded)
@@ -88,7 +102,8 @@ def recording(model: Any) -> Iterator[Observe]:
 
     Raises:
         ValueError: the model has no recurrent layer, a linen module came without variables, or this
-            is called inside `jax.jit`; in the block, if a layer is called inside `jax.grad`.
+            is called inside `jax.jit`; in the block, if a layer is called inside `jax.grad`;
+            afterwards, if there is a loss, which JAX cannot differentiate then.
     """
     layers = recurrent_layers(model)
     read: Read = {}
@@ -98,6 +113,11 @@ def recording(model: Any) -> Iterator[Observe]:
     def keep(call: Call) -> None:
         recorded.append(call.to_recorded(read))
         calls.append(replace(call, tensors={}))
+
+    def observe(loss: Any = None) -> Observation:
+        if loss is not None:
+            refuse_loss_afterwards()
+        return Observation(_merged([], recorded), list(recorded), None)
 
     recorder = Recorder(keep, refuses_training=True)
     with contextlib.ExitStack() as stack:
@@ -112,13 +132,13 @@ def recording(model: Any) -> Iterator[Observe]:
             module, variables = _with_variables(model)
             stack.enter_context(flax_linen.recording(recorder, module, variables["params"]))
         with uncompiled():
-            yield lambda: Observation(_merged([], recorded), list(recorded), None)
+            yield observe
     if not isinstance(model, nnx.Module):
         _remember(_with_variables(model)[0], calls, recorded)
 
 
-def _run_nnx(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ran:
-    """Run a copy of the module as a compiled function, or, uncompiled, the module itself."""
+def _run_nnx(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None) -> Ran:
+    """Run a copy of the module; without a loss, where it cannot be compiled, the module itself."""
     tensors, filled, plain = separated((args, kwargs))
     found = flax_nnx.find(model)
     with flax_nnx.marked(found):
@@ -127,7 +147,9 @@ def _run_nnx(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ran:
         def body(recorder: Recorder, arrays: Any) -> Any:
             state, tensors = arrays
             args, kwargs = filled(tensors)
-            called = nnx.merge(graph, state) if recorder.compiling else model
+            called = model
+            if recorder.is_traced:  # new variables, made in here; nnx would take those of `state`
+                called = nnx.merge(graph, jax.tree.map(lambda leaf: leaf, state))
             with (
                 flax_nnx.restored(called),
                 flax_nnx.in_inference_mode(called),
@@ -136,7 +158,7 @@ def _run_nnx(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ran:
                 return called(*args, **kwargs)
 
         key = None if plain is None else (graph, plain)
-        return run(model, key, body, (state, tensors), len(found))
+        return run(model, key, body, (state, tensors), len(found), loss)
 
 
 def _run_linen(
@@ -145,6 +167,7 @@ def _run_linen(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     layers: int,
+    loss: Loss | None,
 ) -> Ran:
     tensors, filled, key = separated((args, kwargs))
 
@@ -154,7 +177,7 @@ def _run_linen(
         with flax_linen.recording(recorder, module, variables["params"]):
             return module.apply(variables, *args, **kwargs)
 
-    return run(module, _with_structure(key, variables), body, (variables, tensors), layers)
+    return run(module, _with_structure(key, variables), body, (variables, tensors), layers, loss)
 
 
 def _with_structure(key: Hashable, variables: Mapping[str, Any]) -> Hashable:

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from lstm_gates_plugin.frameworks import stepped
+from lstm_gates_plugin.frameworks.arriving import Arriving
 from lstm_gates_plugin.frameworks.flax import cells
 from lstm_gates_plugin.frameworks.flax.cells import Description
 from lstm_gates_plugin.frameworks.jax_values import precision, to_numpy
@@ -58,10 +59,13 @@ class Call:
         place: the cell that was called.
         tensors: `inputs`, `lengths`, `initial` and `final` (carries), `output`, `weights` as
             `Place.read` takes them, and `variables`, as `Place.step` takes them. `lengths` and
-            `initial` may be `None`.
+            `initial` may be `None`. Where there is a loss also `arriving`, its gradients by the
+            output and by each state of the final carry.
         backward: whether it reads the sequence from its end.
         is_reversed: whether `output` is in the order in which it read.
         time_axis: of `inputs` and `output`; `None` for the call of a cell, which have none.
+        is_source: which of the output and the states of the final carry a loss is differentiated
+            by; one that is not is the same array as another. Empty if none is.
     """
 
     place: Place
@@ -69,6 +73,7 @@ class Call:
     backward: bool = False
     is_reversed: bool = False
     time_axis: int | None = None
+    is_source: tuple[bool, ...] = ()
 
     def to_recorded(self, read: Read, samples: int | None = None) -> RecordedCall:
         """The first rows of the call in NumPy, by input time.
@@ -77,7 +82,7 @@ class Call:
             read: the layers that were read already; others are added.
             samples: how many rows at most.
         """
-        inputs = self._sequence("inputs", self.place.description.feature_axes)
+        inputs = self._sequence(self.tensors["inputs"], self.place.description.feature_axes)
         call = RecordedCall(
             layer=self._layer(read, inputs),
             inputs=inputs[:samples],
@@ -89,7 +94,9 @@ class Call:
         mask: Array | None = None
         # An unknown cell may put out anything.
         is_sequence = getattr(self.tensors["output"], "ndim", None) == self.tensors["inputs"].ndim
-        output = self._sequence("output", 1) if is_sequence else inputs[..., :0]
+        output = inputs[..., :0]
+        if is_sequence:
+            output = self._sequence(self.tensors["output"], 1)
         if self.tensors["lengths"] is not None:
             lengths = to_numpy(self.tensors["lengths"]).reshape(-1)
             mask = np.asarray(np.arange(inputs.shape[1]) < lengths[:, None])
@@ -110,6 +117,7 @@ class Call:
             hidden_state=output[:samples],
             initial_state=_cut(initial, samples),
             final_state=_cut(final, samples),
+            arriving=self._arriving(mask, order, samples),
         )
         return self._stepped(whole, order) if whole.layer.cell == "unknown" else whole
 
@@ -138,9 +146,9 @@ class Call:
         name = precision(declared or str(jax.numpy.result_type(*leaves)))
         return name if name in TOLERANCES else "float32"
 
-    def _sequence(self, name: str, feature_axes: int) -> Array:
+    def _sequence(self, value: Any, feature_axes: int) -> Array:
         """An array as `[rows, time, *features]`, whatever axes the batch has."""
-        array, place = to_numpy(self.tensors[name]), -1 - feature_axes
+        array, place = to_numpy(value), -1 - feature_axes
         if self.time_axis is None:
             array = np.expand_dims(array, place)
         else:
@@ -173,9 +181,28 @@ class Call:
         axes = self.tensors["inputs"].ndim - (0 if self.time_axis is None else 1)
         if any(state.ndim != axes for state in states):
             return None
-        return tuple(
-            states[k].reshape(math.prod(states[k].shape[:-1]), states[k].shape[-1]) for k in order
-        )
+        return tuple(_rows(states[k]) for k in order)
+
+    def _arriving(
+        self, mask: Array | None, order: Sequence[int], samples: int | None
+    ) -> Arriving | None:
+        """The gradients that came back, by input time."""
+        given = self.tensors.get("arriving")
+        if given is None:
+            return None
+        output, *states = (None if array is None else to_numpy(array) for array in given)
+        of_output = None
+        if self.time_axis is None:  # what a cell puts out is its hidden state
+            hidden = [array for array in (output, states[order[0]]) if array is not None]
+            states[order[0]] = np.add.reduce(hidden)
+        elif output is not None:
+            of_output = self._sequence(output, 1)
+            if self.is_reversed:
+                of_output = reversed_sequences(of_output, mask)
+        flat = [None if state is None else _rows(state) for state in states]
+        # Flax runs behind the length of a sequence too.
+        arriving = Arriving(of_output, tuple(flat[k] for k in order), runs_on=True)
+        return arriving.map(lambda array: array[:samples])
 
     def _stepped(self, call: RecordedCall, order: Sequence[int]) -> RecordedCall:
         """The call of a cell that is stepped by Flax, as far as it can be, for its states."""
@@ -220,6 +247,11 @@ def _last(output: Array, mask: Array | None, *, backward: bool) -> Array:
     last = np.full(len(rows), output.shape[1] - 1) if mask is None else mask.sum(axis=1) - 1
     result: Array = output[rows, 0 if backward else np.maximum(last, 0)]
     return result
+
+
+def _rows(state: Array) -> Array:
+    """A state as `[rows, size]`, whatever axes the batch has."""
+    return state.reshape(math.prod(state.shape[:-1]), state.shape[-1])
 
 
 def _cut(states: tuple[Array, ...] | None, samples: int | None) -> tuple[Array, ...] | None:

@@ -62,6 +62,7 @@ class Description:
         cell_class: the name of its class.
         activations: names of its functions, by option.
         functions: the same as functions of NumPy arrays, where they are none of ours.
+        pullbacks: of the same, by option, pre-activation and gradient after it to that before it.
         compute_dtype: what it computes in, where it says so.
         has_cell_state: whether its carry is that of an LSTM, `(cell, hidden)`.
         feature_axes: how many axes of an input are features; more than one in a convolution.
@@ -73,6 +74,7 @@ class Description:
     cell_class: str = ""
     activations: Mapping[str, str] = field(default_factory=dict)
     functions: Mapping[str, Callable[[Array], Array]] = field(default_factory=dict)
+    pullbacks: Mapping[str, Callable[[Array, Array], Array]] = field(default_factory=dict)
     compute_dtype: str | None = None
     has_cell_state: bool = False
     feature_axes: int = 1
@@ -83,13 +85,14 @@ class Description:
 def describe(cell: Any) -> Description:
     """What a cell is, linen or nnx."""
     kind = _kind(cell)
-    activations, functions = _activations(cell)
+    activations, own = _activations(cell)
     dtype = getattr(cell, "dtype", None)
     return Description(
         kind,
         type(cell).__name__,
         activations,
-        functions,
+        {option: _array_function(function) for option, function in own.items()},
+        {option: _pullback(function) for option, function in own.items()},
         None if dtype is None else str(np.dtype(dtype)),
         any(isinstance(cell, known) for name, known in _KINDS if name == "lstm"),
         _feature_axes(cell),
@@ -135,10 +138,10 @@ def _feature_axes(cell: Any) -> int:
         return 1
 
 
-def _activations(cell: Any) -> tuple[dict[str, str], dict[str, Callable[[Array], Array]]]:
-    """Names of a cell's activations, and array functions for those that are none of ours."""
+def _activations(cell: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    """Names of a cell's activations, and those functions that are none of ours."""
     names: dict[str, str] = {}
-    functions: dict[str, Callable[[Array], Array]] = {}
+    functions: dict[str, Any] = {}
     for option, attribute in (("activation", "activation_fn"), ("recurrent_activation", "gate_fn")):
         function = getattr(cell, attribute, None)
         if function is None:  # a simple RNN has no gates
@@ -147,12 +150,20 @@ def _activations(cell: Any) -> tuple[dict[str, str], dict[str, Callable[[Array],
         own: str = getattr(function, "__name__", type(function).__name__)
         names[option] = ours or own
         if ours is None:
-            functions[option] = _array_function(function)
+            functions[option] = function
     return names, functions
 
 
 def _array_function(function: Any) -> Callable[[Array], Array]:
     return lambda x: np.asarray(function(jax.numpy.asarray(x))).astype(x.dtype)
+
+
+def _pullback(function: Any) -> Callable[[Array, Array], Array]:
+    def pull(z: Array, gradient: Array) -> Array:
+        _, back = jax.vjp(function, jax.numpy.asarray(z))
+        return np.asarray(back(jax.numpy.asarray(gradient))[0]).astype(z.dtype)
+
+    return pull
 
 
 def recognized(weights: Weights) -> str | None:
@@ -218,7 +229,7 @@ def read(
         recurrent_activation=description.activations.get("recurrent_activation", "sigmoid"),
         options=options,
     )
-    return replace(layer, _functions=description.functions)
+    return replace(layer, _functions=description.functions, _pullbacks=description.pullbacks)
 
 
 def _is_stacked(leaves: Mapping[str, Array]) -> bool:

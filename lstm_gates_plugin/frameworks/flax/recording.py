@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+from flax.nnx.tracers import TraceState
 
 from lstm_gates_plugin.frameworks.flax.calls import Call, Place
+from lstm_gates_plugin.frameworks.flax.following import Follow, followed
 from lstm_gates_plugin.frameworks.jax_values import is_traced
 
 # How JAX names what stands for a value while it differentiates.
@@ -42,14 +44,22 @@ class Recorder:
         keep: is given each call right after it was made.
         compiling: whether the model is being compiled, so that no array has a value yet.
         refuses_training: whether a call inside `jax.grad` is an error.
+        follow: gives what goes on in the place of what a layer puts out, where there is a loss.
     """
 
     def __init__(
-        self, keep: Callable[[Call], None], *, compiling: bool = False, refuses_training: bool
+        self,
+        keep: Callable[[Call], None],
+        *,
+        compiling: bool = False,
+        refuses_training: bool,
+        follow: Follow | None = None,
     ) -> None:
         self.unseen: set[str] = set()  # the layers that ran where values cannot be seen, by id
         self._keep = keep
-        self.compiling = compiling
+        self._compiling = compiling
+        self._follow = follow
+        self._level = TraceState()
         self._refuses_training = refuses_training
         self._inside = False
 
@@ -94,6 +104,7 @@ class Recorder:
             named["initial_carry"] = given
         with self._in_a_layer():
             carry, output = call(inputs, **{**named, "return_carry": True})
+        output, carry, is_source = self._followed(part, output, carry)
         self._keep(
             Call(
                 part.place,
@@ -109,6 +120,7 @@ class Recorder:
                 backward=flag("reverse"),
                 is_reversed=flag("reverse") and not flag("keep_order"),
                 time_axis=time_axis,
+                is_source=is_source,
             )
         )
         return (carry, output) if flag("return_carry") else output
@@ -127,8 +139,8 @@ class Recorder:
         ):
             return call(*args, **kwargs)
         with self._in_a_layer():
-            result = call(*args, **kwargs)
-        carry, output = result
+            carry, output = call(*args, **kwargs)
+        output, carry, is_source = self._followed(part, output, carry)
         self._keep(
             Call(
                 part.place,
@@ -141,9 +153,18 @@ class Recorder:
                     "weights": part.weights,
                     "variables": part.variables,
                 },
+                is_source=is_source,
             )
         )
-        return result
+        return carry, output
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether the model runs inside a function that we transform.
+
+        There, nnx refuses to change modules that were made outside.
+        """
+        return self._compiling or self._follow is not None
 
     @property
     def is_inside(self) -> bool:
@@ -160,10 +181,25 @@ class Recorder:
         finally:
             self._inside = False
 
+    def _followed(self, part: Part, output: Any, carry: Any) -> tuple[Any, Any, tuple[bool, ...]]:
+        """What goes on in the place of an output and a carry, and which of their arrays count.
+
+        A cell whose equations are not known has no gradients.
+        """
+        if self._follow is None or part.place.description.kind == "unknown":
+            return output, carry, ()
+        states, structure = jax.tree.flatten(carry)
+        (output, *states), is_source = followed(self._follow, [output, *states])
+        return output, jax.tree.unflatten(structure, states), is_source
+
     def _can_see(self, part: Part, inputs: Any, carry: Any) -> bool:
         """Whether the values of a call are there, or will be once the model is compiled."""
-        if self.compiling:
+        if self._compiling:
             return True
+        if self._follow is not None:  # while we differentiate, all may be traced, once
+            can_see = bool(self._level.is_valid())
+            self.unseen.update([] if can_see else [part.place.id])
+            return can_see
         tensors = (inputs, carry, part.weights)
         if not is_traced(tensors):
             return True

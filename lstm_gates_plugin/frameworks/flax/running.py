@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -11,6 +12,8 @@ import jax
 import numpy as np
 
 from lstm_gates_plugin.frameworks.flax.calls import Call
+from lstm_gates_plugin.frameworks.flax.following import Follow, Loss, differentiate
+from lstm_gates_plugin.frameworks.flax.leaves import is_array
 from lstm_gates_plugin.frameworks.flax.recording import NotRecordableError, Recorder
 from lstm_gates_plugin.frameworks.jax_values import is_traced
 from lstm_gates_plugin.frameworks.kept import Kept
@@ -18,9 +21,6 @@ from lstm_gates_plugin.frameworks.replaced import replaced_attributes
 
 #: Runs a model on nested arrays with a recorder; gives its outputs.
 Body: TypeAlias = Callable[[Recorder, Any], Any]
-
-# What an argument may be besides an array, if a compiled function is to be told by it.
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,9 @@ class Ran:
     unseen: frozenset[str] = frozenset()  # see `Recorder`
 
 
-def run(owner: Any, key: Hashable, body: Body, arrays: Any, layers: int) -> Ran:
+def run(
+    owner: Any, key: Hashable, body: Body, arrays: Any, layers: int, loss: Loss | None = None
+) -> Ran:
     """Run a model with recording.
 
     A recurrent layer that is not compiled is compiled anew in each call, which takes a second.
@@ -59,25 +61,33 @@ def run(owner: Any, key: Hashable, body: Body, arrays: Any, layers: int) -> Ran:
         body: runs the model.
         arrays: what it is run on.
         layers: how many layers are expected to run.
+        loss: of the outputs, to be differentiated by what the layers put out.
     """
     # Whatever goes wrong: if it is the user's own error, uncompiled it shows best.
     with contextlib.suppress(Exception):
         if key is not None:
-            key = (key, *(_form(leaf) for leaf in jax.tree.leaves(arrays)))
-            compiled = _kept.get(owner, key, lambda: _compile(body, arrays, layers))
+            key = (key, loss and weakref.ref(loss), *map(_form, jax.tree.leaves(arrays)))
+            compiled = _kept.get(owner, key, lambda: _compile(body, arrays, layers, loss))
             if compiled is not None:
                 return _run_compiled(compiled, arrays)
-    return run_uncompiled(body, arrays)
+    return run_uncompiled(body, arrays, loss)
 
 
-def run_uncompiled(body: Body, arrays: Any) -> Ran:
+def run_uncompiled(body: Body, arrays: Any, loss: Loss | None = None) -> Ran:
     """Run a model with recording, nothing compiled but the recurrent layers."""
-    calls: list[Call] = []
-    recorder = Recorder(calls.append, refuses_training=False)
-    with uncompiled():
+    unseen: set[str] = set()
+
+    def once(follow: Follow | None) -> tuple[list[Call], Any]:
+        made: list[Call] = []
+        recorder = Recorder(made.append, refuses_training=False, follow=follow)
         outputs = body(recorder, arrays)
+        unseen.update(recorder.unseen)
+        return made, outputs
+
+    with uncompiled():
+        calls, outputs = once(None) if loss is None else differentiate(once, loss)
     seen = {call.place.id for call in calls}
-    return Ran(calls, outputs, frozenset(recorder.unseen - seen))
+    return Ran(calls, outputs, frozenset(unseen - seen))
 
 
 @contextlib.contextmanager
@@ -138,13 +148,17 @@ def _has_keys(tree: Any) -> bool:
     )
 
 
-def _compile(body: Body, arrays: Any, layers: int) -> _Compiled:
+def _compile(body: Body, arrays: Any, layers: int, loss: Loss | None) -> _Compiled:
     calls: list[Call] = []
     found: dict[str, Any] = {}
 
     def function(arrays: Any) -> list[Any]:
-        calls.clear()
-        outputs = body(Recorder(calls.append, compiling=True, refuses_training=False), arrays)
+        def once(follow: Follow | None) -> tuple[list[Call], Any]:
+            made: list[Call] = []
+            recorder = Recorder(made.append, compiling=True, refuses_training=False, follow=follow)
+            return made, body(recorder, arrays)
+
+        calls[:], outputs = once(None) if loss is None else differentiate(once, loss)
         leaves, structure = jax.tree.flatten(([call.tensors for call in calls], outputs))
         distinct: dict[int, int] = {}
         results: list[Any] = []
@@ -186,37 +200,5 @@ def _count(calls: Sequence[Call]) -> int:
     return len({call.place.key for call in calls})
 
 
-def is_array(leaf: Any) -> bool:
-    """Whether a leaf of the arguments or outputs is an array."""
-    return hasattr(leaf, "dtype") and hasattr(leaf, "shape")
-
-
 def _form(leaf: Any) -> Hashable:
     return str(leaf.dtype), tuple(leaf.shape), getattr(leaf, "sharding", None)
-
-
-def separated(args: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Hashable]:
-    """Nested arguments as their arrays, what puts others in their places, and the rest.
-
-    Returns:
-        The arrays; a function that gives the arguments with arrays in their places; and a key that
-        tells the arguments apart by all but their arrays, or `None` where there is none.
-    """
-    leaves, structure = jax.tree.flatten(args, is_leaf=lambda leaf: leaf is None)
-    places = [place for place, leaf in enumerate(leaves) if is_array(leaf)]
-    others = [None if is_array(leaf) else leaf for leaf in leaves]
-
-    def filled(arrays: Sequence[Any]) -> Any:
-        all_of_them = list(others)
-        for place, array in zip(places, arrays, strict=True):
-            all_of_them[place] = array
-        return jax.tree.unflatten(structure, all_of_them)
-
-    plain = all(isinstance(leaf, _PLAIN) or callable(leaf) for leaf in others)
-    key = (str(structure), tuple(places), tuple(map(_typed, others))) if plain else None
-    return [leaves[place] for place in places], filled, key
-
-
-def _typed(leaf: Any) -> tuple[type, Any]:
-    """A plain value with its type: 1, 1.0 and True are equal."""
-    return type(leaf), leaf
