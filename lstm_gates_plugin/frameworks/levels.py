@@ -186,7 +186,10 @@ def _stepped(cell: Cell, call: RecordedCall) -> RecordedCall:
     if cell.step is None or call.initial_state is None or call.inputs.ndim != 3:
         return call
     backward = cell.layer.direction == "backward"
-    did = stepped.run(cell.step, call.inputs, call.mask, call.initial_state, backward=backward)
+    try:
+        did = stepped.run(cell.step, call.inputs, call.mask, call.initial_state, backward=backward)
+    except stepped.CannotStepError:
+        return call
     did = did._replace(states=did.states[: cell.known_states])
     return replace(call, final_state=call.final_state or did.final, stepped=did)
 

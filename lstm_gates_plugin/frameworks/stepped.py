@@ -16,6 +16,10 @@ from lstm_gates_plugin.layer import RecurrentLayer
 Step: TypeAlias = Callable[[Array, tuple[Array, ...]], tuple[Array, tuple[Array, ...]]]
 
 
+class CannotStepError(Exception):
+    """A cell cannot be called outside of where the user calls it."""
+
+
 class Stepped(NamedTuple):
     """What a cell did, by input time. At a masked timestep the states are carried on."""
 

@@ -188,14 +188,57 @@ def test_a_cell_of_the_users_own(session):
     assert sorted(layer.weights) == ["bias", "kernel"]
     assert layer.options["cell_class"] == "Own"
     with pytest.warns(UserWarning, match="'rnn/own' cannot be shown"):
-        assert lg.trace(op.cell, X) == []
+        (trace,) = lg.trace(op.cell, X, session=session)
+    outputs, state = session.run([op.outputs, op.state], {op.inputs: X})
+    assert trace.gates == {}
+    np.testing.assert_allclose(trace.hidden_state, outputs / 2, atol=1e-6)
+    np.testing.assert_allclose(trace.final_cell_state, state.c, atol=1e-6)
+    np.testing.assert_allclose(trace.final_hidden_state, state.h, atol=1e-6)
+
+
+class Leaky(cells.RNNCell):
+    """A cell as people wrote them: with `get_variable` where it computes."""
+
+    state_size = output_size = 3
+
+    def call(self, inputs, state):
+        kernel = v1.get_variable("kernel", [inputs.shape[-1], 3])
+        state = 0.5 * state + tf.matmul(inputs, kernel)
+        return state + 1, state
+
+
+def test_a_cell_that_makes_its_variables_while_it_computes(session):
+    op = dynamic(Leaky(), 4)
+    randomize(session)
+    session.graph.finalize()
+    with pytest.warns(UserWarning, match="leaky' cannot be shown"):
+        (trace,) = lg.trace(op.cell, X, session=session)
+    outputs = session.run(op.outputs, {op.inputs: X})
+    np.testing.assert_allclose(trace.hidden_state, outputs - 1, atol=1e-6)
+
+
+def test_a_cell_of_the_users_own_that_needs_the_users_graph(session):
+    scale = v1.get_variable("scale", [])
+
+    class Scaled(cells.GRUCell):
+        def call(self, inputs, state):
+            output, state = super().call(inputs, state)
+            return scale * output, state
+
+    op = dynamic(Scaled(3), 4)
+    randomize(session)
+    with pytest.warns(UserWarning, match="'rnn/scaled' cannot be shown.*Its weights can be"):
+        assert lg.trace(op.cell, X, session=session) == []
 
 
 def test_a_cell_of_the_users_own_below_others(session):
     op = dynamic(cells.MultiRNNCell([Own(4), cells.GRUCell(4)]), 4)
     randomize(session)
-    with pytest.raises(ValueError, match=r"above 'rnn/multi_rnn_cell/cell_0/own' cannot be"):
-        lg.trace(op.cell, X)
+    with pytest.warns(UserWarning, match="cell_0/own' cannot be shown"):
+        own, gru = lg.trace(op.cell, X, session=session)
+    assert own.layer.id == "rnn/multi_rnn_cell/cell_0/own"
+    outputs = session.run(op.outputs, {op.inputs: X})
+    np.testing.assert_allclose(gru.hidden_state, outputs, atol=1e-6)
 
 
 def test_a_wrapper_of_the_users_own(session):

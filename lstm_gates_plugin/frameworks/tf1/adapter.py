@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import tensorflow as tf
+from tf_keras.src.layers.rnn import legacy_cells
 
 from lstm_gates_plugin.frameworks import levels
 from lstm_gates_plugin.frameworks.arriving import Arriving
@@ -22,6 +23,7 @@ from lstm_gates_plugin.frameworks.tf1 import cells as tf1_cells
 from lstm_gates_plugin.frameworks.tf1 import session as tf1_session
 from lstm_gates_plugin.frameworks.tf1.arguments import Call
 from lstm_gates_plugin.frameworks.tf1.cells import Found, GraphCell
+from lstm_gates_plugin.frameworks.tf1.stepping import Stepper
 from lstm_gates_plugin.layer import RecurrentLayer
 
 
@@ -81,6 +83,10 @@ def observe(
             if layer.direction == tf1_cells.DIRECTIONS[number]
         }
         given = tf1_arguments.of_cell(values, call, each, number, len(trees))
+        if given["initial_state"] is None and any(
+            leaf.kind == "unknown" for leaf in levels.leaves(tree)
+        ):
+            given["initial_state"] = tf1_cells.zero_states(tree, given["inputs"])
         whole = RecordedCall(
             layer=layers[0],
             rows=len(given["inputs"]),
@@ -122,7 +128,13 @@ def _check_traceable(trees: Sequence[levels.Node[GraphCell]], found: Sequence[Fo
 
 
 def _replayable(layers: Mapping[int, RecurrentLayer], cell: GraphCell) -> levels.Cell:
-    return levels.Cell(layers[cell.identity()], states=cell.states())
+    layer = layers[cell.identity()]
+    if cell.kind != "unknown":
+        return levels.Cell(layer, states=cell.states())
+    step = Stepper(cell.cell, cell.scope(), layer.weights)
+    # A subclass of an LSTM with equations of its own still has its states.
+    is_lstm = isinstance(cell.cell, (legacy_cells.BasicLSTMCell, legacy_cells.LSTMCell))
+    return levels.Cell(layer, cell.states(), step, known_states=2 if is_lstm else 1)
 
 
 def _first_rows(value: Any, samples: int | None) -> Any:

@@ -20,6 +20,7 @@ from tf_keras.src.layers.rnn import legacy_cells as cells
 from lstm_gates_plugin.frameworks import levels
 from lstm_gates_plugin.frameworks.tf1 import functions as tf1_functions
 from lstm_gates_plugin.frameworks.tf1 import session as tf1_session
+from lstm_gates_plugin.frameworks.tf1 import states as tf1_states
 from lstm_gates_plugin.fused import Array, frozen, to_array
 from lstm_gates_plugin.layer import Direction, RecurrentLayer
 
@@ -263,6 +264,15 @@ def _unknown(found: Found, values: Mapping[str, Array], options: dict[str, Any])
         recurrent_kernel={},
         weights={name: frozen(to_array(value)) for name, value in values.items()},
         options={**options, "cell_class": type(cell).__name__},
+    )
+
+
+def zero_states(node: levels.Node[GraphCell], inputs: Array) -> tuple[Array, ...]:
+    """The states of all cells before the first timestep, where the rnn op is given none."""
+    return tuple(
+        np.zeros((len(inputs), size), inputs.dtype)
+        for leaf in levels.leaves(node)
+        for size in tf1_states.sizes(leaf.cell)
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from tf_keras.src.layers.rnn import legacy_cells as cells
 
 from lstm_gates_plugin.fused import Array
@@ -27,7 +29,7 @@ def flat(cell: Any, state: Any, batch: int) -> tuple[Array, ...]:
         return tuple(part for level, own in levels for part in flat(level, own, batch))
     if hasattr(cell, "cell"):
         return flat(cell.cell, state, batch)
-    if isinstance(cell, (cells.BasicLSTMCell, cells.LSTMCell)):
+    if _is_lstm(cell):
         return _lstm(cell, state, batch)
     return tuple(_parts(state))
 
@@ -63,3 +65,40 @@ def _parts(state: Any) -> list[Array]:
     if isinstance(state, tuple):
         return [part for each in state for part in _parts(each)]
     return [state]
+
+
+def flat_tensors(cell: Any, state: Any) -> list[Any]:
+    """The tensors of one cell's new state, in the order of `flat`."""
+    if _is_lstm(cell):
+        cell_state, hidden_state = tf.nest.flatten(state) if _is_nested(state) else _halves(state)
+        return [hidden_state, cell_state]
+    return list(tf.nest.flatten(state))
+
+
+def nested(cell: Any, states: Sequence[Any]) -> Any:
+    """The states of one cell, given in the order of `flat`, in the structure of its state."""
+    if not _is_lstm(cell):
+        return tf.nest.pack_sequence_as(cell.state_size, list(states))
+    hidden_state, cell_state = states
+    if cell._state_is_tuple:
+        return cells.LSTMStateTuple(cell_state, hidden_state)
+    return tf.concat([cell_state, hidden_state], axis=1)
+
+
+def sizes(cell: Any) -> list[int]:
+    """The sizes of one cell's states, in the order of `flat`."""
+    if _is_lstm(cell):
+        return [cell.output_size, cell._num_units]
+    return [int(np.prod(tf.TensorShape(size))) for size in tf.nest.flatten(cell.state_size)]
+
+
+def _is_lstm(cell: Any) -> bool:
+    return isinstance(cell, (cells.BasicLSTMCell, cells.LSTMCell))
+
+
+def _is_nested(state: Any) -> bool:
+    return isinstance(state, (list, tuple))
+
+
+def _halves(state: Any) -> list[Any]:
+    return list(tf.split(state, 2, axis=1))
