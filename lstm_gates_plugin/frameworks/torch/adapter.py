@@ -18,7 +18,7 @@ from lstm_gates_plugin.frameworks.torch.layers import Found, unwrap
 from lstm_gates_plugin.frameworks.torch.recordable import check, recordable, warn_or_raise
 from lstm_gates_plugin.frameworks.torch.recording import recorded
 from lstm_gates_plugin.frameworks.torch.restoring import inference_mode, restored
-from lstm_gates_plugin.frameworks.torch.values import mapped, to_model
+from lstm_gates_plugin.frameworks.torch.values import copied_arguments, mapped, to_model
 from lstm_gates_plugin.gradients import TrainingGradients
 from lstm_gates_plugin.layer import RecurrentLayer
 
@@ -89,7 +89,8 @@ def observe(
 
     Args:
         model: a torch module.
-        args: what it is called with; arrays become tensors, and tensors elsewhere move to it.
+        args: what it is called with; arrays become tensors, and tensors elsewhere move to it. It
+            gets copies.
         kwargs: the same, by name.
         samples: how many rows to record at most; the model runs on all of them.
         loss: of what the model returns, to be differentiated by what its layers put out. Gradients
@@ -117,7 +118,7 @@ def observe(
             else:
                 made.append(_Made(call, layers))
 
-        args, kwargs = to_model(module, (args, kwargs))
+        args, kwargs = copied_arguments(to_model(module, (args, kwargs)))
         with recorded(module, found, keep, samples, for_gradients=loss is not None):
             outputs = module(*args, **kwargs)
         value = None if loss is None else loss(outputs)
