@@ -15,17 +15,28 @@ from lstm_gates_plugin.reading import store
 from lstm_gates_plugin.reading.runs import short_name
 from lstm_gates_plugin.reading.source import MissingError, ProviderSource, SeriesInfo, Source
 
-TILE_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "activations": ("nearly_open", "nearly_closed", "mean"),
-    "weights": ("change_since_start", "norm"),
-    "gradients": ("norm",),
-    "training_gradients": ("norm",),
+
+class Tiles(NamedTuple):
+    """Which numbers of a kind are told of every gate: those columns of the rows of these parts."""
+
+    parts: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+TILES: Mapping[str, Tiles] = {
+    "activations": Tiles(("activation",), ("nearly_open", "nearly_closed")),
+    "weights": Tiles(("kernel", "recurrent_kernel", "bias"), ("change_since_start",)),
+    "gradients": Tiles(("preactivation",), ("norm",)),
+    "training_gradients": Tiles(("kernel", "recurrent_kernel", "bias"), ("norm",)),
 }
 LAYER_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "activations": ("memory", "memory_censored"),
     "gradients": ("reach", "reach_limit"),
 }
 """Numbers of the layer as a whole, beside those of its gates; the writer's record columns."""
+NOT_FINITE = ("nan", "positive_infinite", "negative_infinite")
+TILE_DIGITS = 6
+"""Significant digits of a tile's numbers: 300 layers at 200 steps are many numbers."""
 
 _CACHED_LAYERS = 1024
 
@@ -125,7 +136,6 @@ def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
 
 def _layer_health(series: store.StatisticsSeries) -> LayerHealth:
     kind = series.header["kind"]
-    columns = [name for name in TILE_COLUMNS[kind] if name in series.header["columns"]]
     records = {
         name: json_floats(series.record_column(name))
         for name in LAYER_COLUMNS.get(kind, ())
@@ -136,11 +146,30 @@ def _layer_health(series: store.StatisticsSeries) -> LayerHealth:
         "steps": series.steps.tolist(),
         **records,
         "rows": {
-            row: {name: json_floats(series.column(row, name)) for name in columns}
+            row: _tile(series, row, TILES[kind].columns)
             for row in series.header["rows"]
+            if row.partition("/")[0] in TILES[kind].parts
         },
     }
     return LayerHealth(series.header["layer"], tiles, _loss(series))
+
+
+def _tile(
+    series: store.StatisticsSeries, row: str, columns: tuple[str, ...]
+) -> dict[str, list[float | str]]:
+    """The columns of one row over steps, and how many entries are NaN or infinite, if any are."""
+    known = series.header["columns"]
+    tile = {
+        name: json_floats(_rounded(series.column(row, name))) for name in columns if name in known
+    }
+    special = [series.column(row, name) for name in NOT_FINITE if name in known]
+    if special and np.any(special):
+        tile["not_finite"] = json_floats(np.sum(special, axis=0))
+    return tile
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    return np.array([float(f"{value:.{TILE_DIGITS}g}") for value in values.tolist()])
 
 
 def _loss(series: store.StatisticsSeries) -> dict[int, list[Any]]:
