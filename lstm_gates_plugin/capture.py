@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from lstm_gates_plugin.frameworks.recorded import Observation, Observe, to_traces
+from lstm_gates_plugin.frameworks.recorded import Observation, Observe
+from lstm_gates_plugin.frameworks.traces import to_traces
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.gradients import TrainingGradients
 from lstm_gates_plugin.layer import RecurrentLayer

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lstm_gates_plugin.cells import forward
-from lstm_gates_plugin.frameworks.recorded import RecordedCall, to_traces
+from lstm_gates_plugin.frameworks.recorded import RecordedCall
+from lstm_gates_plugin.frameworks.traces import to_traces
 from lstm_gates_plugin.layer import RecurrentLayer
 
 RNG = np.random.default_rng(0)
