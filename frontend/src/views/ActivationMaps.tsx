@@ -9,6 +9,7 @@ import { heatmapHeight, heatmapsPerLine, widestHeatmap } from "../model/layout";
 import { countNotFinite } from "../model/matrix";
 import { ALL_GATES, asked, type Place } from "../selection";
 import { hovered } from "../shown";
+import { EquationPanel } from "./EquationPanel";
 import { Heatmap, type Mark } from "./Heatmap";
 import { useFrameHeight, useWidth } from "./hooks";
 import { ColourBar, Swatch } from "./parts";
@@ -65,6 +66,7 @@ export function ActivationMaps({ sample, gate }: Props) {
   return (
     <>
       {asked.pinned.value && <PinnedValues sample={sample} place={asked.pinned.value} />}
+      <div class="beside">
       <div class="maps" ref={container} style={{ gridTemplateColumns: `repeat(${perLine}, minmax(0, ${widestHeatmap(sample.columns)}px))` }}>
         {rows.slice(0, perLine).map((row, index) => (
           <div key={row.key} class="above">
@@ -96,6 +98,10 @@ export function ActivationMaps({ sample, gate }: Props) {
             />
           </figure>
         ))}
+      </div>
+      <aside>
+        <EquationPanel sample={sample} place={asked.pinned.value} />
+      </aside>
       </div>
       {pointer && hovered.value && (
         <Tooltip content={contentAt(sample, hovered.value, pointer.key)} x={pointer.x} y={pointer.y} />

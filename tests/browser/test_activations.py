@@ -1,0 +1,136 @@
+"""The activations panel in the real TensorBoard: equations, units and differences as logged."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from helpers.layers import make_layer, make_trace
+from helpers.tab import Tab, number
+from lstm_gates_plugin import GateWriter
+from lstm_gates_plugin.gate_trace import GateTrace
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from browser.conftest import PageLog
+
+RUN = "run/lstm_gates"
+STEPS = (0, 10)
+UNITS, TIMESTEPS = 4, 6
+SHAPE = (UNITS, TIMESTEPS)
+
+
+def lstm_at(step: int) -> GateTrace:
+    """An LSTM whose last timestep of sample 0 is masked."""
+    return make_trace(make_layer(units=UNITS, seed=step), timesteps=TIMESTEPS, padded=1)
+
+
+def gru_at(step: int) -> GateTrace:
+    """A GRU that reads backward."""
+    layer = replace(make_layer("gru", units=UNITS, seed=step, id="gru_0"), direction="backward")
+    return make_trace(layer, timesteps=TIMESTEPS)
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, serve_logdir: Callable[..., str]) -> str:
+    """A TensorBoard over a run with pictures of an LSTM and a GRU at two steps."""
+    logdir = tmp_path_factory.mktemp("logs")
+    with GateWriter(logdir / "run") as writer:
+        for step in STEPS:
+            traces = [lstm_at(step), gru_at(step)]
+            writer.log_weights([trace.layer for trace in traces], step=step)
+            writer.log_trace(traces, step=step)
+    return serve_logdir(logdir)
+
+
+@pytest.fixture
+def tab(page: "Page", url: str, page_log: "PageLog") -> Iterator[Tab]:
+    """The tab; whatever a test does there, nothing fails and nothing foreign is asked for."""
+    yield Tab(page, url)
+    assert page_log.errors == []
+    assert page_log.foreign_requests(url) == []
+
+
+def open_layer(tab: Tab, layer: str = "lstm_0", **selection: object) -> Tab:
+    return tab.open(run=RUN, layer=layer, **selection)
+
+
+def rounded(value: object) -> float:
+    """A logged number as an equation shows it: as stored, with three digits."""
+    return float(f"{float(np.float16(value)):.3g}")  # type: ignore[arg-type]
+
+
+def sides(tab: Tab, key: str) -> list[str]:
+    """The sides of one line of the equation, from the words to the value."""
+    return tab.get(f"equation-{key}").locator("dd").all_inner_texts()
+
+
+def numbers(side: str) -> list[float]:
+    """All numbers of one side."""
+    words = side.replace("=", " ").replace("×", " ").replace("+ ", " ")
+    return [number(word) for word in words.replace("(", " ").replace(")", " ").split()]
+
+
+def test_clicked_cell_has_the_equation_with_its_numbers(tab: Tab) -> None:
+    open_layer(tab)
+    assert "Click a cell" in tab.text("equation")
+    tab.click_cell("map-forget", row=2, column=3, shape=SHAPE)
+    trace = lstm_at(10)
+    assert trace.cell_state is not None
+    assert "Unit 2 at timestep 3" in tab.text("equation")
+    at = (0, 3, 2)
+    f, i, g = (rounded(trace.gates[gate][at]) for gate in ("forget", "input", "candidate"))
+    words, products, _, value = sides(tab, "cell_state")
+    assert words == "= forget × old cell state + input × candidate"
+    assert numbers(products) == [f, rounded(trace.cell_state[0, 2, 2]), i, g]
+    assert numbers(value) == [rounded(trace.cell_state[at])]
+    assert numbers(sides(tab, "hidden_state")[-1]) == [rounded(trace.hidden_state[at])]
+    for gate in trace.gates:
+        inside, value = sides(tab, gate)
+        z = inside.removeprefix("= sigmoid").removeprefix("= tanh")
+        assert numbers(z) == [rounded(trace.preactivations[gate][at])]
+        assert numbers(value) == [rounded(trace.gates[gate][at])]
+
+
+def test_equation_follows_the_pinned_cell_by_keyboard_and_training_step(tab: Tab) -> None:
+    open_layer(tab, cell="u1.0")
+    assert "with zero the numbers agree" in tab.text("equation")
+    tab.get("map-forget").press("Shift+ArrowRight")
+    assert "Unit 1 at timestep 1" in tab.text("equation")
+    tab.press("Home")
+    tab.shows("step", "training step 0")
+    cell_state = lstm_at(0).cell_state
+    assert cell_state is not None
+    value = tab.get("equation-cell_state").locator("b")
+    tab.frame.locator("text=training step 0").first.wait_for()
+    tab.page.wait_for_timeout(300)
+    assert number(value.inner_text()) == rounded(cell_state[0, 1, 1])
+    tab.press("Escape")
+    assert "Click a cell" in tab.text("equation")
+
+
+def test_masked_timestep_has_no_equation(tab: Tab) -> None:
+    open_layer(tab, cell=f"u1.{TIMESTEPS - 1}")
+    assert "carried its state on" in tab.text("equation")
+    assert tab.get("equation-cell_state").count() == 0
+
+
+def test_backward_gru_has_its_old_state_from_the_next_timestep(tab: Tab) -> None:
+    open_layer(tab, layer="gru_0", cell="u3.2")
+    trace = gru_at(10)
+    words, products, _, value = sides(tab, "hidden_state")
+    assert words == "= update × old hidden state + (1 − update) × candidate"
+    update, candidate = (trace.gates[gate][0, 2, 3] for gate in ("update", "candidate"))
+    old = trace.hidden_state[0, 3, 3]
+    shown = numbers(products)
+    assert shown == [
+        rounded(update),
+        rounded(old),
+        pytest.approx(1 - update, abs=2e-3),
+        rounded(candidate),
+    ]
+    assert numbers(value) == [rounded(trace.hidden_state[0, 2, 3])]
+    assert "before the matrix product" in tab.text("equation")
