@@ -22,6 +22,7 @@ from lstm_gates_plugin.writing.recorder import Record, Recorder, name_of
 from lstm_gates_plugin.writing.schedule import Every, Schedules
 from lstm_gates_plugin.writing.sinks import NoSink, Sink, sink_for
 from lstm_gates_plugin.writing.streams import Streams
+from lstm_gates_plugin.writing.threads import one_thread
 
 MAX_UNITS = 64
 MAX_SAMPLES = 4
@@ -245,13 +246,14 @@ class GateWriter:
             print(f"LSTM Gates: nothing was logged to {self._sink.name}: {why}.")
 
     def _write(self, records: Iterable[Record]) -> None:
-        for record in records:
-            record.write()
-            self._written = True
+        with one_thread():
+            for record in records:
+                record.write()
+                self._written = True
 
     def _write_quietly(self, part: str, records: Callable[[], Iterable[Record]]) -> None:
         """Record one layer after the other, so that one that cannot be does not stop the others."""
-        with self._notices.training_goes_on(f"the {part}"):
+        with one_thread(), self._notices.training_goes_on(f"the {part}"):
             for record in records():
                 with self._notices.training_goes_on(f"the layer {record.layer!r}"):
                     self._write([record])
