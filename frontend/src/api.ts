@@ -36,8 +36,27 @@ export interface Layer {
 /** Training step, wall time in seconds, value. */
 export type ScalarPoint = readonly [number, number, number];
 
+/** One value per step; JSON has no NaN and no infinities, so that these are words. */
+export type Column = readonly (number | string)[];
+
+/** Of one kind: the steps that have numbers, those of each gate by row and column, and those of the whole layer. */
+export interface KindHealth {
+  readonly steps: readonly number[];
+  readonly rows: Readonly<Record<string, Readonly<Record<string, Column>>>>;
+  readonly memory?: Column;
+  /** 1 where the memory is a lower bound. */
+  readonly memory_censored?: Column;
+  readonly reach?: Column;
+  readonly reach_limit?: Column;
+}
+
+export interface LayerHealth {
+  readonly layer: Layer;
+  readonly kinds: Readonly<Partial<Record<Kind, KindHealth>>>;
+}
+
 export interface Health {
-  readonly layers: readonly { readonly layer: Layer }[];
+  readonly layers: readonly LayerHealth[];
   readonly loss: readonly ScalarPoint[];
 }
 

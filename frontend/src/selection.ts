@@ -3,6 +3,7 @@
 import { batch, effect, signal } from "@preact/signals";
 import { readSelection, watchSelection, writeSelection } from "./host";
 import type { AxisKind } from "./model/axis";
+import { healthNumber, type HealthNumber } from "./model/health";
 import type { Selection } from "./model/address";
 
 export type WeightsMode = "value" | "start" | "previous";
@@ -33,6 +34,8 @@ export const asked = {
   step: signal<number | null>(null),
   scalar: signal<ScalarName | null>(null),
   axis: signal<AxisKind>("linear"),
+  /** The number on the tiles of all layers. */
+  health: signal<HealthNumber>("nearly_open"),
   weights: signal<WeightsMode>("value"),
   weightsFolded: signal(false),
   /** Whose gradient is drawn over the training steps. */
@@ -57,6 +60,7 @@ function restore(selection: Selection): void {
     asked.step.value = wholeNumber(selection.step);
     asked.scalar.value = selection.scalar ? { run: selection.scalar_run ?? "", tag: selection.scalar } : null;
     asked.axis.value = selection.axis === "log" ? "log" : "linear";
+    asked.health.value = healthNumber(selection.health);
     asked.weights.value = selection.weights === "start" || selection.weights === "previous" ? selection.weights : "value";
     asked.weightsFolded.value = selection.weights === "folded";
     asked.gradientPart.value = selection.gradient ?? FIRST_PART;
@@ -77,6 +81,7 @@ function serialised(): Selection {
     scalar: asked.scalar.value?.tag ?? "",
     scalar_run: asked.scalar.value?.run ?? "",
     axis: asked.axis.value === "log" ? "log" : "",
+    health: asked.health.value === healthNumber("") ? "" : asked.health.value,
     weights: asked.weightsFolded.value ? "folded" : asked.weights.value === "value" ? "" : asked.weights.value,
     gradient: asked.gradientPart.value === FIRST_PART ? "" : asked.gradientPart.value,
     cell: pinned ? `${pinned.projected ? "h" : "u"}${pinned.unit}.${pinned.column}` : "",

@@ -55,8 +55,8 @@ export function ago(seconds: number): string {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
-export function plural(number: number, word: string): string {
-  return `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+export function plural(number: number, word: string, many = `${word}s`): string {
+  return `${count(number)} ${number === 1 ? word : many}`;
 }
 
 function special(value: number): string {

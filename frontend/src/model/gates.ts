@@ -45,6 +45,11 @@ export function gatesOnScreen(gates: readonly string[]): string[] {
   return [...gates].sort((a, b) => place(a) - place(b));
 }
 
+/** Whether the activation is a state of -1..1 and not a share. */
+export function isSigned(gate: string): boolean {
+  return SIGNED.has(gate);
+}
+
 /** A key of the URL as words: cell_state -> cell state. */
 export function words(key: string): string {
   return key.replace(/_/g, " ");
@@ -56,7 +61,7 @@ function gateRow(layer: Layer, gate: string): Row {
     key: gate,
     name: words(gate),
     meaning: meaning(layer, gate),
-    scale: SIGNED.has(gate) ? "signed" : "open",
+    scale: isSigned(gate) ? "signed" : "open",
   };
 }
 

@@ -33,6 +33,28 @@ export function treeOrder(tree: readonly TreeNode[]): string[] {
   return tree.flatMap((node) => [...(node.layer === null ? [] : [node.layer]), ...treeOrder(node.children)]);
 }
 
+/** One line of the tree as it is drawn. */
+export interface TreeLine {
+  /** Its labels from the root on. */
+  readonly key: string;
+  readonly label: string;
+  readonly layer: string | null;
+  readonly depth: number;
+  readonly hasChildren: boolean;
+  readonly isFolded: boolean;
+}
+
+/** The lines from top to bottom, without what is below a folded one. */
+export function treeLines(tree: readonly TreeNode[], folded: ReadonlySet<string>, depth = 0, prefix = ""): TreeLine[] {
+  return tree.flatMap(({ label, layer, children }) => {
+    const key = `${prefix}${label}/`;
+    const hasChildren = children.length > 0;
+    const isFolded = hasChildren && folded.has(key);
+    const line = { key, label, layer, depth, hasChildren, isFolded };
+    return isFolded ? [line] : [line, ...treeLines(children, folded, depth + 1, key)];
+  });
+}
+
 function nodes(branch: Branch): TreeNode[] {
   return Array.from(branch.children, ([component, child]) => node(component, child));
 }
