@@ -48,6 +48,11 @@ class RecordedCall:
         precision: what the framework computed in, a key of `TOLERANCES`.
         stepped: what a cell did whose equations are not known, as far as the framework could be
             asked to step it.
+        joins: whether the call can go on with the sequence of an earlier one. Not so where both
+            directions of a layer read a sequence in stretches: the backward one starts each from
+            its own end, and what it then read is no sequence that anybody has.
+        goes_on: whether the framework's call is known to have been given the very states that the
+            call before it returned. Otherwise their values tell, unless they are zero.
         compared: whether the states that came out are the framework's own, to compare ours with.
         arriving: the gradients of a loss by what came out, where one was given.
     """
@@ -63,6 +68,8 @@ class RecordedCall:
     group: int | None = None
     precision: str = "float32"
     stepped: Stepped | None = None
+    joins: bool = True
+    goes_on: bool = False
     compared: bool = True
     arriving: Arriving | None = None
 
@@ -77,20 +84,22 @@ class RecordedCall:
         return np.ones(self.inputs.shape[:2], dtype=bool) if self.mask is None else self.mask
 
     def continues(self, earlier: RecordedCall) -> bool:
-        """Whether this call started from the state in which an earlier one ended."""
+        """Whether this call started from the state in which an earlier one of its layer ended."""
+        if not self.joins or self.row_count != earlier.row_count or self.initial_state is None:
+            return False
+        # Zero is where every sequence starts, and where that of a dead layer ends.
+        is_zero = all(start.size and not start.any() for start in self.initial_state)
+        if is_zero and not self.goes_on:
+            return False
         ended = earlier.final_state
         if ended is None:  # the output at the last timestep is the state of all but an LSTM
             output = earlier.last_hidden_state
             if output is None and earlier.hidden_state is not None:
                 output = earlier.hidden_state[:, 0 if self.layer.direction == "backward" else -1]
             ended = () if output is None else (output,)
-        return (
-            self.initial_state is not None
-            and len(self.initial_state) == len(ended)
-            and all(
-                np.array_equal(start, end, equal_nan=True)
-                for start, end in zip(self.initial_state, ended, strict=True)
-            )
+        return len(self.initial_state) == len(ended) and all(
+            np.array_equal(start, end, equal_nan=True)
+            for start, end in zip(self.initial_state, ended, strict=True)
         )
 
 

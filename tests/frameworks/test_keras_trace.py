@@ -155,6 +155,18 @@ def test_bidirectional_with_a_mask_and_every_merge():
         assert max(forward_trace.difference, backward_trace.difference) < 1e-5
 
 
+def test_a_stateful_bidirectional_layer_reads_each_stretch_from_its_own_end():
+    layer = layers.Bidirectional(layers.LSTM(4, return_sequences=True, stateful=True))
+    layer.build((2, 5, 3))
+    with lg.record(layer) as recording:
+        own = [np.asarray(layer(batch())) for _ in range(2)]
+    whole, *stretches = sorted(recording.traces(), key=lambda trace: trace.layer.direction)[::-1]
+    assert [trace.call for trace in stretches] == [1, 0]
+    np.testing.assert_allclose(whole.hidden_state, np.concatenate(own, axis=1)[..., :4], atol=1e-5)
+    for trace in stretches:
+        np.testing.assert_allclose(trace.hidden_state, own[trace.call][..., 4:], atol=1e-5)
+
+
 def test_time_distributed_calls_are_one_call_on_more_rows():
     inner = layers.LSTM(4, return_sequences=True)
     model = keras.Sequential([keras.Input((2, 5, 3)), layers.TimeDistributed(inner)])

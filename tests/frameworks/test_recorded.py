@@ -76,6 +76,25 @@ def test_a_given_state_that_is_not_the_last_one_starts_anew():
     assert [trace.call for trace in to_traces([first, other, fewer])] == [0, 1, 2]
 
 
+def test_equal_states_of_zero_are_two_starts_unless_one_is_known_to_go_on():
+    zero = (np.zeros((3, 4)), np.zeros((3, 4)))
+    dead = replace(call(lstm(), X, zero), hidden_state=None, final_state=zero, compared=False)
+    assert [trace.call for trace in to_traces([dead, dead])] == [0, 1]
+    (trace,) = to_traces([dead, replace(dead, goes_on=True)])
+    assert trace.mask.shape == (3, 12)
+    ended = call(lstm(), X)
+    assert len(to_traces([ended, replace(dead, goes_on=True)])) == 2  # it was set back in place
+
+
+def test_a_call_on_fewer_rows_starts_anew_whatever_is_kept_of_it():
+    layer = lstm()
+    first = call(layer, X)
+    fewer = call(layer, X[:2], tuple(state[:2] for state in first.final_state))
+    kept = call(layer, X[:2])
+    for calls in ([first, fewer], [replace(kept, rows=3), replace(fewer, rows=2)]):
+        assert [trace.call for trace in to_traces(calls)] == [0, 1]
+
+
 def test_calls_of_two_sequences_side_by_side():
     a, b = lstm(id="a"), lstm(id="b")
     first_a, first_b = call(a, X[:, :3]), call(b, X[:, :3])

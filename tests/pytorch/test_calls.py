@@ -138,6 +138,76 @@ def test_a_sequence_that_goes_on_in_stretches_is_one() -> None:
     close(trace.hidden_state, rnn(x)[0])
 
 
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_backward_layer_starts_each_stretch_from_its_own_end(layers: int) -> None:
+    rnn = randomized(nn.LSTM(3, 4, layers, bidirectional=True, batch_first=True))
+    x = torch.randn(2, 7, 3)
+    with lg.record(rnn) as recording:
+        first, state = rnn(x[:, :4])
+        second, _ = rnn(x[:, 4:], state)
+        loss = (first * torch.arange(4)[:, None]).sum() + second.pow(2).sum()
+    for traces in (recording.traces(), recording.traces(loss=loss)):
+        assert [trace.difference < 1e-5 for trace in traces] == [True] * len(traces)
+        forward_layer, one, other = (trace for trace in traces if trace.layer.id in top(layers))
+        assert (one.call, other.call) == (0, 1)
+        close(forward_layer.hidden_state, torch.cat([first, second], dim=1)[..., :4])
+        close(one.hidden_state, first[..., 4:])
+        close(other.hidden_state, second[..., 4:])
+        close(other.initial_hidden_state, state[0][-1])
+    # At its last one, the first of the input, what comes back from the next stretch arrives too.
+    close(one.gradients.output[:, 1:], torch.arange(1, 4)[:, None].expand(2, 3, 4))
+    close(other.gradients.output, 2 * second[..., 4:])
+    loss.backward()
+    stored = getattr(rnn, f"weight_hh_l{layers - 1}_reverse").grad.chunk(4)[1].T
+    both = one.gradients.recurrent_kernel["forget"] + other.gradients.recurrent_kernel["forget"]
+    close(both, stored, atol=1e-4)
+
+
+def top(layers: int) -> tuple[str, str]:
+    """The ids of the two layers of the top level."""
+    id = "lstm_0" if layers == 1 else f"lstm_0/layer_{layers - 1}"
+    return f"{id}/forward", f"{id}/backward"
+
+
+def test_a_sequence_is_not_continued_by_another_that_starts_from_zero() -> None:
+    rnn = nn.RNN(3, 4, nonlinearity="relu", batch_first=True)
+    cell = nn.RNNCell(3, 4, nonlinearity="relu")
+    with torch.no_grad():
+        for parameter in (*rnn.parameters(), *cell.parameters()):
+            parameter.fill_(-1)  # no unit is ever above zero
+    x = torch.ones(2, 5, 3)
+    zero = torch.zeros(1, 2, 4)
+    with lg.record(rnn) as recording:
+        for _ in range(2):
+            rnn(x, zero)
+        _, state = rnn(x)
+        rnn(x, state)
+    shapes = [trace.hidden_state.shape for trace in recording.traces()]
+    assert shapes == [(2, 5, 4), (2, 5, 4), (2, 10, 4)]
+    (trace,) = lg.trace(Loop(cell), x)
+    assert trace.hidden_state.shape == (2, 5, 4)
+    assert trace.difference == 0
+
+
+@pytest.mark.parametrize("samples", [None, 2])
+def test_a_batch_that_shrinks_is_new_calls_whatever_is_kept(samples: int | None) -> None:
+    class Shrinks(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cell = randomized(nn.LSTMCell(3, 4))
+
+        def forward(self, x: torch.Tensor, lengths: list[int]) -> None:
+            h = c = torch.zeros(len(x), 4)
+            for t in range(max(lengths)):
+                rows = sum(length > t for length in lengths)
+                h, c = self.cell(x[:rows, t], (h[:rows], c[:rows]))
+
+    given = torch.randn(6, 5, 3), [5, 5, 5, 4, 3, 2]
+    traces, _ = capture.observe(Shrinks(), given, {}, samples)
+    assert [trace.mask.shape[1] for trace in traces] == [2, 1, 1, 1]
+    assert [trace.rows for trace in traces] == [6, 5, 4, 3]
+
+
 def test_a_decoder_does_not_continue_its_encoder() -> None:
     class Both(nn.Module):
         def __init__(self) -> None:

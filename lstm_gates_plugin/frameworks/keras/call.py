@@ -32,6 +32,7 @@ class TensorCall:
         time_major: whether sequences have the axis of time first.
         is_timestep: the call of a cell, whose tensors have no axis of time.
         more_inputs: whether the cell was given more than `inputs`.
+        joins: see `RecordedCall`.
         compared: see `RecordedCall`.
         repeats_output: see `Arriving`.
         sources: the tensors by which a loss is differentiated, in the order of `arriving`; `None`
@@ -47,6 +48,7 @@ class TensorCall:
     time_major: bool = False
     is_timestep: bool = False
     more_inputs: bool = False
+    joins: bool = True
     compared: bool = True
     repeats_output: bool = True
     sources: Sequence[Any] = field(default=(), repr=False)
@@ -90,6 +92,7 @@ class TensorCall:
             rows=int(self.tensors["inputs"].shape[1 if self.time_major else 0]),
             group=self.group,
             precision=self.precision,
+            joins=self.joins,
             compared=self.compared,
         )
         return levels.replay(cells, replace(whole, arriving=self._arriving(keras, whole, samples)))

@@ -42,6 +42,7 @@ class Recorder:
         self._follow = follow
         self._groups = 0
         self._group: int | None = None
+        self._in_both_directions: set[int] = set()  # layers of a `Bidirectional`, by identity
 
     @contextlib.contextmanager
     def recording(self, model: Any, found: Sequence[Found]) -> Iterator[None]:
@@ -66,6 +67,7 @@ class Recorder:
                 # Keras 3 has kernels for both directions at once, which call neither layer.
                 fused = [name for name in dir(layer) if name.startswith("_can_attempt_fused")]
                 replace(layer, **dict.fromkeys(fused, lambda *arguments: False))
+                self._in_both_directions |= {id(layer.forward_layer), id(layer.backward_layer)}
             if hasattr(model, "make_train_function"):
                 replace(model, make_train_function=_refuse_training)
             yield
@@ -127,6 +129,7 @@ class Recorder:
                 backward=layer.go_backwards,
                 time_major=getattr(layer, "time_major", False),
                 more_inputs=bool(more) or given.get("constants") is not None,
+                joins=not (layer.go_backwards and id(layer) in self._in_both_directions),
                 compared=not keras_cudnn.lacks_gpu(layer),
                 repeats_output=not getattr(layer, "zero_output_for_mask", False),
                 sources=sources,

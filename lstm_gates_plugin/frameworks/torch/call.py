@@ -34,6 +34,7 @@ class ModuleCall:
         initial: by layer of the module, `(hidden,)` or `(hidden, cell)`; `None` if none was given.
         output: `[batch, time, ...]`, the directions of the top level side by side.
         final: as `initial`, after the call.
+        goes_on: whether the initial states are the very ones that the call before it returned.
         precision: what torch computed in.
         sources: the tensors by which a loss can be differentiated, in the nest of what came out;
             `None` where torch did not record operations.
@@ -48,6 +49,7 @@ class ModuleCall:
     initial: list[tuple[Array, ...]] | None
     output: Array | None = None
     final: list[tuple[Array, ...]] | None = None
+    goes_on: bool = False
     precision: str = "float32"
     sources: Any = None
 
@@ -74,14 +76,19 @@ class ModuleCall:
         call.initial = call._states(states)
         return call
 
-    def returned(self, result: Any) -> None:
-        """Note what came out: `(output, states)`, or of a cell the states alone."""
+    def returned(self, result: Any) -> Any:
+        """Note what came out: `(output, states)`, or of a cell the states alone.
+
+        Returns:
+            The states, as they came out.
+        """
         output, states = self._parts(result)
         self.final = self._states(states)
         if isinstance(output, (torch.Tensor, PackedSequence)):
             self.output = self._sequence(output)
             data = output.data if isinstance(output, PackedSequence) else output
             self.precision = _precision(self.module, data)
+        return states
 
     def to_recorded(
         self, layers: Sequence[RecurrentLayer], gradients: Any = None
@@ -101,6 +108,7 @@ class ModuleCall:
             hidden_state=self.output if self.is_comparable(layers) else None,
             rows=self.rows,
             precision=self.precision,
+            goes_on=self.goes_on,
         )
         arriving = None if gradients is None else self._arriving(len(layers), gradients)
         return chain.replay(levels, whole, self.initial, self.final, arriving)

@@ -52,6 +52,7 @@ def replay(
                     initial_state=None if initial is None else initial[number],
                     final_state=None if final is None else final[number],
                     hidden_state=None,
+                    joins=len(layers) == 1 or layer.direction == "forward",
                 )
             )
             number += 1

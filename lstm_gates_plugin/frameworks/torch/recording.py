@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -65,13 +66,16 @@ def _recording(
 ) -> Callable[..., Any]:
     """A module's `forward` that hands on what goes in and comes out."""
     module, forward = found.module, found.module.forward
+    before = _States(None)
 
     def recording(*args: Any, **kwargs: Any) -> Any:
+        nonlocal before
         if module.training:
             raise ValueError(f"layer {found.id!r} was run in training mode {_NOT_NOW}")
         inputs, states = _arguments(*args, **kwargs)
         with torch.no_grad():
             call = ModuleCall.taken(module, inputs, states, samples)
+        given, before = before, _States(None)
         if call is None:
             keep(number, _not_taken(module, inputs))
             return forward(*args, **kwargs)
@@ -83,12 +87,33 @@ def _recording(
             else:
                 result = forward(*args, **kwargs)
         with torch.no_grad():
-            call.returned(result)
+            call.goes_on = given.are(states)
+            before = _States(call.returned(result))
             call.sources = sources
             keep(number, call)
         return result
 
     return recording
+
+
+class _States:
+    """The states that a call returned, known again without being kept alive.
+
+    Args:
+        states: a tensor, or a tuple of them; anything else is never known again.
+    """
+
+    def __init__(self, states: Any) -> None:
+        parts = states if isinstance(states, (list, tuple)) else [states]
+        are_tensors = all(isinstance(part, torch.Tensor) for part in parts)
+        self._parts = [weakref.ref(part) for part in parts] if are_tensors else []
+
+    def are(self, states: Any) -> bool:
+        """Whether these are the very same states."""
+        parts = states if isinstance(states, (list, tuple)) else [states]
+        return len(parts) == len(self._parts) > 0 and all(
+            known() is part for known, part in zip(self._parts, parts, strict=True)
+        )
 
 
 def _not_taken(module: Any, inputs: Any) -> str:
