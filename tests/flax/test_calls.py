@@ -5,12 +5,12 @@ from typing import Any
 
 import flax.linen as nn
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
 
 import lstm_gates_plugin as lg
+from helpers.flax_loops import loop
 from helpers.flax_models import FLAVOURS, LINEN, NNX
 
 RNG = np.random.default_rng(0)
@@ -23,56 +23,10 @@ def rnn(flavour: Any, cell: str = "LSTM", **arguments: Any) -> Any:
     return flavour.built(flavour.RNN(flavour.cell(cell, 3, 2), **arguments), X)
 
 
-class Loop(nn.Module):
-    """The user's own loop over time."""
-
-    how: str = "loop"
-
-    def setup(self) -> None:
-        self.cell = nn.LSTMCell(2)
-
-    def __call__(self, x: Any) -> Any:
-        carry = self.cell.initialize_carry(jax.random.key(0), x[:, 0].shape)
-        if self.how == "scan":
-            scan = nn.scan(
-                lambda cell, carry, x: cell(carry, x),
-                variable_broadcast="params",
-                split_rngs={"params": False},
-                in_axes=1,
-                out_axes=1,
-            )
-            return scan(self.cell, carry, x)[1]
-        outputs = []
-        for t in range(x.shape[1]):
-            carry, output = self.cell(carry, x[:, t])
-            outputs.append(output)
-        return jnp.stack(outputs, axis=1)
-
-
-class NnxLoop(nnx.Module):
-    """The same."""
-
-    def __init__(self, how: str) -> None:
-        self.how = how
-        self.cell = nnx.LSTMCell(3, 2, rngs=nnx.Rngs(0))
-
-    def __call__(self, x: Any) -> Any:
-        carry = self.cell.initialize_carry(x[:, 0].shape, nnx.Rngs(0))
-        if self.how == "scan":
-            axes = {"in_axes": (None, nnx.Carry, 1), "out_axes": (nnx.Carry, 1)}
-            scan = nnx.scan(lambda cell, carry, x: cell(carry, x), **axes)
-            return scan(self.cell, carry, x)[1]
-        outputs = []
-        for t in range(x.shape[1]):
-            carry, output = self.cell(carry, x[:, t])
-            outputs.append(output)
-        return jnp.stack(outputs, axis=1)
-
-
 @both
 @pytest.mark.parametrize("how", ["loop", "scan"])
 def test_d6_cells_in_the_users_own_loop_are_one_sequence(flavour: Any, how: str) -> None:
-    model = flavour.built(Loop(how) if flavour is LINEN else NnxLoop(how), X)
+    model = loop(flavour, how, X)
     (trace,) = lg.trace(model, X)
     assert (trace.layer.id, trace.call) == ("cell", 0)
     np.testing.assert_allclose(trace.hidden_state, flavour.call(model, X), atol=1e-5)

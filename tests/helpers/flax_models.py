@@ -1,6 +1,7 @@
 """Both kinds of Flax behind one set of names, so that a test is written once for linen and nnx."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -82,13 +83,11 @@ class Linen:
 
     def call(self, model: Any, *args: Any, **kwargs: Any) -> Any:
         """What the model returns, compiled, since that is quicker."""
-        module, variables = model
-        arrays = {name: value for name, value in kwargs.items() if not isinstance(value, bool)}
-        flags = {name: value for name, value in kwargs.items() if name not in arrays}
-        apply = jax.jit(
-            lambda variables, args, arrays: module.apply(variables, *args, **arrays, **flags)
-        )
-        return jax.tree.map(np.asarray, apply(variables, args, arrays))
+        return jax.tree.map(np.asarray, _apply(*model, args, *_separated(kwargs)))
+
+    def gradients(self, model: Any, loss: Any, *args: Any, **kwargs: Any) -> Any:
+        """JAX's own gradients of a loss of what the model returns, as a model with such weights."""
+        return model[0], _gradients(*model, loss, args, *_separated(kwargs))
 
     def parts(self, model: Any) -> list[Any]:
         """The layers of a bidirectional or stacked model, each as a model."""
@@ -125,12 +124,60 @@ class Nnx:
         return module
 
     def call(self, model: Any, *args: Any, **kwargs: Any) -> Any:
-        return jax.tree.map(np.asarray, model(*args, **kwargs))
+        graph, state = nnx.split(model)
+        return jax.tree.map(np.asarray, _call(graph, state, args, *_separated(kwargs)))
+
+    def gradients(self, model: Any, loss: Any, *args: Any, **kwargs: Any) -> Any:
+        graph, params, rest = nnx.split(model, nnx.Param, ...)
+        found = _nnx_gradients(graph, params, rest, loss, args, *_separated(kwargs))
+        return nnx.merge(graph, found, rest)
 
     def parts(self, model: Any) -> list[Any]:
         if isinstance(model, nnx.Bidirectional):
             return [model.forward_rnn, model.backward_rnn]
         return list(model.layers)
+
+
+# Compiled for whatever module has the same settings.
+
+
+def _separated(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """Arrays, and what a compiled function is made for."""
+    flags = {name: value for name, value in arguments.items() if isinstance(value, bool)}
+    return {name: arguments[name] for name in arguments if name not in flags}, (*flags.items(),)
+
+
+@partial(jax.jit, static_argnums=(0, 4))
+def _apply(module: Any, variables: Any, args: Any, arrays: Any, flags: Any) -> Any:
+    return module.apply(variables, *args, **arrays, **dict(flags))
+
+
+@partial(jax.jit, static_argnums=(0, 4))
+def _call(graph: Any, state: Any, args: Any, arrays: Any, flags: Any) -> Any:
+    return nnx.merge(graph, state)(*args, **arrays, **dict(flags))
+
+
+@partial(jax.jit, static_argnums=(0, 2, 5))
+def _gradients(module: Any, variables: Any, loss: Any, args: Any, arrays: Any, flags: Any) -> Any:
+    def score(variables: Any) -> Any:
+        return loss(module.apply(variables, *args, **arrays, **dict(flags)))
+
+    return jax.grad(score)(variables)
+
+
+def fresh(state: Any) -> Any:
+    """The same state in variables that nnx lets be changed inside of JAX's function."""
+    return jax.tree.map(lambda leaf: leaf, state)
+
+
+@partial(jax.jit, static_argnums=(0, 3, 6))
+def _nnx_gradients(
+    graph: Any, params: Any, rest: Any, loss: Any, args: Any, arrays: Any, flags: Any
+) -> Any:
+    def score(params: Any) -> Any:
+        return loss(nnx.merge(graph, params, fresh(rest))(*args, **arrays, **dict(flags)))
+
+    return jax.grad(score)(params)
 
 
 def random(rng: np.random.Generator, leaf: Any) -> Any:
