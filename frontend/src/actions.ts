@@ -3,7 +3,7 @@
 import { batch, effect, signal } from "@preact/signals";
 import { axis } from "./line";
 import { nearestPosition, positionAt } from "./model/steps";
-import { asked, type Place } from "./selection";
+import { ALL_GATES, asked, type Place } from "./selection";
 import { shown } from "./shown";
 import { activations, gradients, layerId, layerIds, position, steps, weights } from "./state";
 
@@ -20,6 +20,15 @@ export function chooseLayer(id: string): void {
     asked.layer.value = id;
     asked.call.value = 0;
     asked.pinned.value = null;
+  });
+}
+
+/** The layer and one of its gates; all its gates where that was chosen already. Null is none of its gates. */
+export function chooseTile(id: string, gate: string | null): void {
+  batch(() => {
+    const isChosen = id === layerId.value && gate === asked.gate.value;
+    if (id !== layerId.value) chooseLayer(id);
+    asked.gate.value = gate === null || isChosen ? ALL_GATES : gate;
   });
 }
 

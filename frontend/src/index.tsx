@@ -9,6 +9,8 @@ import { startReloading } from "./reloading";
 import { bindToUrl } from "./selection";
 import { startFetching } from "./state";
 import style from "./style.css?inline";
+import healthStyle from "./styles/health.css?inline";
+import sidebarStyle from "./styles/sidebar.css?inline";
 import { theme } from "./theme";
 import { App } from "./views/App";
 
@@ -16,7 +18,7 @@ export function render(): void {
   document.documentElement.lang = "en";
   document.title = "LSTM Gates";
   const sheet = document.createElement("style");
-  sheet.textContent = uplotStyle + style;
+  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle;
   document.head.append(sheet);
   effect(() => {
     document.documentElement.dataset.theme = theme.value;

@@ -3,6 +3,7 @@
 import { generation, layerId, run, runs } from "../state";
 import { Activations } from "./Activations";
 import { Gradients } from "./Gradients";
+import { Health } from "./Health";
 import { NoData } from "./NoData";
 import { Failure } from "./Panel";
 import { Scrubber } from "./Scrubber";
@@ -23,6 +24,7 @@ export function App() {
         {layerId.value ? (
           <>
             <Scrubber />
+            <Health />
             <Activations />
             <Gradients />
             <Weights />

@@ -3,13 +3,16 @@
 import { useState } from "preact/hooks";
 import { chooseLayer, chooseRun } from "../actions";
 import { matchesFilter } from "../model/filter";
-import { compactCount, count } from "../model/format";
+import { compactCount, count, plural } from "../model/format";
 import { describeLayer } from "../model/layer";
-import type { TreeNode } from "../model/tree";
+import { layerTree, treeLines, type TreeLine } from "../model/tree";
 import { selfChecked } from "../shown";
-import { health, layer, layerId, run, runs, tree } from "../state";
+import { health, layer, layerId, layerIds, run, runs } from "../state";
+import { LazyList, type ListLine } from "./LazyList";
 
-const FILTER_FROM = 2;
+const FILTER_RUNS_FROM = 2;
+const FILTER_LAYERS_FROM = 8;
+const NOTHING_FOLDED: ReadonlySet<string> = new Set();
 
 export function Sidebar() {
   return (
@@ -22,83 +25,81 @@ export function Sidebar() {
 }
 
 function Runs() {
-  const [filter, setFilter] = useState("");
+  const [text, set] = useState("");
   const list = runs.state.value.value ?? [];
-  const shown = list.filter(({ name }) => matchesFilter(name, filter));
+  const shown = list.filter(({ name }) => matchesFilter(name, text));
+  const lines = shown.map(
+    (one): ListLine => ({
+      key: one.run,
+      title: `${one.name}\nlast training step ${count(one.last_step)}`,
+      isChosen: one.run === run.value?.run,
+      depth: 0,
+      isFolded: null,
+      choose: () => chooseRun(one.run),
+      fold: () => undefined,
+      content: <NameAndNumber name={one.name} number={compactCount(one.last_step)} />,
+    }),
+  );
   return (
-    <section>
-      {list.length >= FILTER_FROM && (
-        <input
-          type="search"
-          placeholder="Filter runs"
-          aria-label="Filter runs"
-          data-testid="run-filter"
-          value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
-        />
-      )}
-      <h2>Runs</h2>
-      <ul class="runs" data-testid="runs">
-        {shown.map((one) => (
-          <li key={one.run}>
-            <button
-              type="button"
-              title={one.name}
-              aria-current={one.run === run.value?.run ? "true" : undefined}
-              onClick={() => chooseRun(one.run)}
-            >
-              <span class="name">{one.name}</span>
-              <span class="number" title={`last training step ${count(one.last_step)}`}>
-                {compactCount(one.last_step)}
-              </span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      {shown.length === 0 && <p class="quiet">No run has “{filter}” in its name.</p>}
+    <section class="runs">
+      <Heading text="Runs" shown={shown.length} total={list.length} />
+      <LazyList label="Runs" testId="runs" role="listbox" lines={lines} filter={list.length >= FILTER_RUNS_FROM ? { text, set } : null} />
     </section>
   );
 }
 
 function Layers() {
+  const [text, set] = useState("");
+  const [folded, setFolded] = useState(NOTHING_FOLDED);
+  const ids = layerIds.value;
+  const shown = text === "" ? ids : ids.filter((id) => matchesFilter(id, text));
+  const fold = (key: string): void => {
+    const next = new Set(folded);
+    if (!next.delete(key)) next.add(key);
+    setFolded(next);
+  };
+  const units = new Map(health.state.value.value?.layers.map((entry) => [entry.layer.id, entry.layer.units]));
+  const lines = treeLines(layerTree(shown), text === "" ? folded : NOTHING_FOLDED).map((line) =>
+    layerLine(line, line.layer === null ? undefined : units.get(line.layer), () => fold(line.key)),
+  );
   return (
-    <section>
-      <h2>Layers</h2>
-      <ul class="layers" data-testid="layers">
-        <Nodes nodes={tree.value} />
-      </ul>
+    <section class="layers">
+      <Heading text="Layers" shown={shown.length} total={ids.length} />
+      <LazyList label="Layers" testId="layers" role="tree" lines={lines} filter={ids.length >= FILTER_LAYERS_FROM ? { text, set } : null} />
     </section>
   );
 }
 
-function Nodes({ nodes }: { readonly nodes: readonly TreeNode[] }) {
+function layerLine({ key, label, layer: id, depth, hasChildren, isFolded }: TreeLine, units: number | undefined, fold: () => void): ListLine {
+  return {
+    key,
+    title: id ?? label,
+    isChosen: id === layerId.value,
+    depth,
+    isFolded: hasChildren ? isFolded : null,
+    choose: id === null ? null : () => chooseLayer(id),
+    fold,
+    content: <NameAndNumber name={label} number={units === undefined ? "" : count(units)} about={units === undefined ? "" : plural(units, "unit")} />,
+  };
+}
+
+function Heading({ text, shown, total }: { readonly text: string; readonly shown: number; readonly total: number }) {
   return (
-    <>
-      {nodes.map((node) => (
-        <li key={node.label}>
-          {node.layer === null ? <span class="group">{node.label}</span> : <LayerButton id={node.layer} label={node.label} />}
-          {node.children.length > 0 && (
-            <ul>
-              <Nodes nodes={node.children} />
-            </ul>
-          )}
-        </li>
-      ))}
-    </>
+    <h2>
+      {text}
+      {total > 1 && <span class="number">{shown === total ? count(total) : `${count(shown)} of ${count(total)}`}</span>}
+    </h2>
   );
 }
 
-function LayerButton({ id, label }: { readonly id: string; readonly label: string }) {
-  const units = health.state.value.value?.layers.find((entry) => entry.layer.id === id)?.layer.units;
+function NameAndNumber({ name, number, about }: { readonly name: string; readonly number: string; readonly about?: string }) {
   return (
-    <button type="button" title={id} aria-current={id === layerId.value ? "true" : undefined} onClick={() => chooseLayer(id)}>
-      <span class="name">{label}</span>
-      {units !== undefined && (
-        <span class="number" title={`${count(units)} units`}>
-          {count(units)}
-        </span>
-      )}
-    </button>
+    <>
+      <span class="name">{name}</span>
+      <span class="number" title={about}>
+        {number}
+      </span>
+    </>
   );
 }
 
@@ -116,7 +117,7 @@ function LayerDescription() {
   }
   if (!layer.value) return null;
   return (
-    <section data-testid="layer-description">
+    <section class="description" data-testid="layer-description">
       <h2>Layer</h2>
       {describeLayer(layer.value).map((line) => (
         <p key={line} class="quiet">
