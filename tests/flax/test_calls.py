@@ -216,7 +216,8 @@ def test_arguments_of_apply_are_handed_on() -> None:
             return self.drop(self.norm(self.rnn(x * scale)))
 
     module = Net()
-    variables = module.init({"params": jax.random.key(0), "dropout": jax.random.key(1)}, X)
+    keys = {"params": jax.random.key(0), "dropout": jax.random.key(1)}
+    variables = jax.jit(module.init)(keys, X)
     more = {"rngs": {"dropout": jax.random.key(2)}, "mutable": ["batch_stats"]}
     once = lg.trace((module, variables), X, **more)[0]
     twice = lg.trace((module, variables), X, scale=2.0, method=Net.encode, **more)[0]

@@ -19,8 +19,9 @@ def ids(model: Any) -> list[str]:
     return [layer.id for layer in lg.recurrent_layers(model)]
 
 
-def initialized(module: Any, x: Any = X) -> Any:
-    return module, module.init(jax.random.key(0), x)
+def initialized(module: Any) -> Any:
+    """A model whose parameters are in the order in which they were made."""
+    return module, module.init(jax.random.key(0), X)
 
 
 class Compact(nn.Module):
@@ -248,7 +249,7 @@ def test_options_that_change_the_equations_make_a_cell_unknown(cell: Any) -> Non
 
 def test_a_convolution_has_its_weights_alone() -> None:
     x = np.zeros((1, 2, 5, 5, 1), "float32")
-    model = initialized(nn.RNN(nn.ConvLSTMCell(2, kernel_size=(3, 3))), x)
+    model = LINEN.built(nn.RNN(nn.ConvLSTMCell(2, kernel_size=(3, 3))), x)
     with pytest.warns(UserWarning, match=r"'rnn_0' cannot be shown.*Its weights can be"):
         assert lg.trace(model, x) == []
     (layer,) = lg.recurrent_layers(model)
@@ -258,7 +259,7 @@ def test_a_convolution_has_its_weights_alone() -> None:
 
 def test_weights_that_are_spread_over_devices_are_taken_out_of_their_boxes() -> None:
     init = nn.with_partitioning(nn.initializers.lecun_normal(), (None, "model"))
-    model = initialized(nn.RNN(nn.LSTMCell(2, kernel_init=init)))
+    model = LINEN.built(nn.RNN(nn.LSTMCell(2, kernel_init=init)), X)
     (layer,) = lg.recurrent_layers(model)
     assert layer.kernel["input"].shape == (3, 2)
     (trace,) = lg.trace(model, X)
@@ -287,7 +288,7 @@ def test_cells_made_side_by_side_by_a_scan_are_seen_by_their_weights() -> None:
             axes = {"variable_axes": {"params": 0}, "split_rngs": {"params": True}}
             return nn.scan(Block, length=2, **axes)()(x, None)[0]
 
-    model = initialized(Deep())
+    model = LINEN.built(Deep(), X)
     (layer,) = lg.recurrent_layers(model)
     assert (layer.id, layer.cell) == ("ScanBlock_0/LSTMCell_0", "unknown")
     assert layer.weights["ii/kernel"].shape == (2, 3, 3)
