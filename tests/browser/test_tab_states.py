@@ -87,7 +87,7 @@ def test_a_failed_request_says_why_and_can_be_tried_again(
     page.route(answers, lambda route: route.abort())
     page.goto(f"{tab.url}/#lstm_gates")
     failures = tab.frame.get_by_role("alert")
-    failures.first.wait_for()
+    failures.nth(1).wait_for()
     assert failures.all_inner_texts() == [
         "TensorBoard does not answer. Is it still running?\n\nTry again"
     ] * len(("activations", "weights"))

@@ -1,6 +1,5 @@
 """KerasCallback in real trainings: what it logs, when, and that it disturbs nothing."""
 
-import random
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,38 +65,6 @@ def test_loss_and_epoch_are_kept_with_the_records(tmp_path: Path) -> None:
     assert np.isnan(loss[0])
     np.testing.assert_allclose(loss[1:], history.history["loss"], rtol=1e-6)
     assert layer.series("kernel/forget", "epoch").values.tolist() == [0, 0, 1, 2]
-
-
-def train(directory: Path | None) -> dict[str, Any]:
-    """Everything that must not depend on whether the callback is there."""
-    model = build(dropout=0.3, seed=7)
-    callbacks = []
-    if directory:
-        probe = lg.Probe(X[:4], target=Y[:4], sample_names=list("abcd"))
-        callbacks = [lg.KerasCallback(directory, probe, "batch")]
-    history = fit(model, *callbacks, validation_data=(X[:8], Y[:8]))
-    return {
-        "weights": [variable.numpy() for variable in model.variables],
-        "optimizer": [variable.numpy() for variable in model.optimizer.variables],
-        "outputs": model.predict(X, verbose=0),
-        "history": history.history,
-        "random": (random.random(), np.random.random(), keras.random.normal((2,)).numpy()),
-        "dropout": model(X, training=True).numpy(),
-    }
-
-
-def test_training_is_bit_identical_with_and_without(tmp_path: Path) -> None:
-    without, with_callback = train(None), train(tmp_path)
-    assert len(steps(tmp_path)) == 13
-    assert without["history"] == with_callback["history"]
-    for name in ("weights", "optimizer"):
-        assert len(without[name]) == len(with_callback[name])
-        for one, other in zip(without[name], with_callback[name], strict=True):
-            np.testing.assert_array_equal(one, other)
-    for name in ("outputs", "dropout"):
-        np.testing.assert_array_equal(without[name], with_callback[name])
-    np.testing.assert_array_equal(without["random"][2], with_callback["random"][2])
-    assert without["random"][:2] == with_callback["random"][:2]
 
 
 def test_a_second_fit_after_compile_goes_on_counting(tmp_path: Path) -> None:
