@@ -1,11 +1,13 @@
 // Health: one number of every gate of every layer, at the chosen training step.
 
+import { useRef } from "preact/hooks";
 import { mostTiles, rows } from "../health";
 import { HEALTH_CHOICES, healthNumber, type HealthNumber } from "../model/health";
 import { count } from "../model/format";
 import { asked } from "../selection";
 import { health, layerIds, step } from "../state";
-import { HealthGrid, HEALTH_ROW } from "./HealthGrid";
+import { columnsFor, gridHeight, HealthGrid } from "./HealthGrid";
+import { useWidth } from "./hooks";
 import { Panel, WhenReady } from "./Panel";
 import { Facts, Select } from "./parts";
 
@@ -23,6 +25,9 @@ const ADVICE: Readonly<Record<HealthNumber, string>> = {
 };
 
 export function Health() {
+  const body = useRef<HTMLDivElement>(null);
+  const width = useWidth(body);
+  const layers = layerIds.value.length;
   const unit = HEALTH_CHOICES.find(({ value }) => value === asked.health.value)?.unit;
   return (
     <Panel
@@ -42,8 +47,8 @@ export function Health() {
         </>
       }
     >
-      {/* As high as it will be, so that nothing below jumps. */}
-      <div style={{ minHeight: `${Math.min(4, layerIds.value.length) * HEALTH_ROW}px` }}>
+      {/* From the start as high as it will be, so that what is below does not jump. */}
+      <div class="health-body" ref={body} style={{ "--height": gridHeight(layers, columnsFor(layers, width)) }}>
         <WhenReady needs={[health]}>
           {() => (mostTiles.value > 0 ? <HealthGrid rows={rows.value} /> : <p class="empty">{ADVICE[asked.health.value]}</p>)}
         </WhenReady>

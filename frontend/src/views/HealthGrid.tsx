@@ -12,8 +12,9 @@ import { useScroll } from "./scroll";
 import { Tooltip, type TooltipContent } from "./Tooltip";
 
 /** A tile and the gap below it, in pixels. */
-export const HEALTH_ROW = 30;
-const COLUMN_WIDTH = 700;
+const HEALTH_ROW = 30;
+const GAP = 4;
+const COLUMN_WIDTH = 760;
 const MOST_COLUMNS = 3;
 
 /** The cell that the Tab key reaches: the layer's name is cell 0, its tiles follow. */
@@ -35,7 +36,7 @@ export function HealthGrid({ rows }: { readonly rows: readonly HealthRow[] }) {
   const [focused, setFocused] = useState<Cell | null>(null);
   const [tip, setTip] = useState<Tip | null>(null);
   const moved = useRef(false);
-  const columns = Math.max(1, Math.min(MOST_COLUMNS, rows.length, Math.floor(width / COLUMN_WIDTH)));
+  const columns = columnsFor(rows.length, width);
   const lines = Math.ceil(rows.length / columns);
   const chosen = Math.max(0, rows.findIndex(({ layer }) => layer.id === layerId.value));
   const stop = focused ?? { row: chosen, cell: 0 };
@@ -46,7 +47,7 @@ export function HealthGrid({ rows }: { readonly rows: readonly HealthRow[] }) {
     const element = frame.current;
     if (element) element.scrollTop = scrollFor(Math.floor(row / columns), HEALTH_ROW, element.scrollTop, element.clientHeight);
   };
-  useLayoutEffect(() => bringIntoSight(chosen), [chosen, columns, height === 0]);
+  useLayoutEffect(() => bringIntoSight(chosen), [chosen, columns, height]);
   useLayoutEffect(() => {
     if (!moved.current) return;
     bringIntoSight(stop.row);
@@ -75,7 +76,7 @@ export function HealthGrid({ rows }: { readonly rows: readonly HealthRow[] }) {
         data-testid="health-grid"
         onKeyDown={onKeyDown}
         style={{
-          height: `${lines * HEALTH_ROW - 4}px`,
+          height: gridHeight(rows.length, columns),
           paddingTop: `${sight.first * HEALTH_ROW}px`,
           "--columns": columns,
           "--tiles": mostTiles.value,
@@ -95,6 +96,16 @@ export function HealthGrid({ rows }: { readonly rows: readonly HealthRow[] }) {
       {tip && <Tooltip {...tip} />}
     </div>
   );
+}
+
+/** Layers side by side in so many pixels. */
+export function columnsFor(layers: number, width: number): number {
+  return Math.max(1, Math.min(MOST_COLUMNS, layers, Math.floor(width / COLUMN_WIDTH)));
+}
+
+/** Of all layers, also of those that are not in sight, in CSS. */
+export function gridHeight(layers: number, columns: number): string {
+  return `${Math.max(1, Math.ceil(layers / columns)) * HEALTH_ROW - GAP}px`;
 }
 
 interface RowProps {

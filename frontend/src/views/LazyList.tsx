@@ -45,12 +45,18 @@ export function LazyList({ label, testId, role, lines, filter }: Props) {
   const own = lines.findIndex(({ key }) => key === activeKey);
   const active = own >= 0 ? own : chosen;
   const chosenKey = lines[chosen]?.key;
+  const lastChosen = useRef(chosenKey);
 
-  useLayoutEffect(() => setActiveKey(""), [chosenKey]);
+  // Chosen elsewhere, it is what keys go on from; folded away, it was not chosen anew.
+  useLayoutEffect(() => {
+    if (chosenKey === undefined || chosenKey === lastChosen.current) return;
+    lastChosen.current = chosenKey;
+    setActiveKey("");
+  }, [chosenKey]);
   useLayoutEffect(() => {
     const element = list.current;
     if (element && active >= 0) element.scrollTop = scrollFor(active, LINE_HEIGHT, element.scrollTop, element.clientHeight);
-  }, [active, height === 0, lines.length]);
+  }, [active, height, lines.length]);
 
   const goTo = (index: number): void => {
     const line = lines[Math.max(0, Math.min(lines.length - 1, index))];
