@@ -32,6 +32,8 @@ class GateTrace:
         initial_hidden_state: `[batch, recurrent_size]`, before the first timestep that was run.
         initial_cell_state: `[batch, units]`, or `None`.
         rows: how many rows the call had in the framework, where only the first were traced.
+        batch_first: whether the framework's call had the batch before the time, as the arrays here;
+            the cell of a loop says neither, so it is false.
         difference: the largest difference between `hidden_state` and the framework's own, where it
             returned one; else `None`.
         gradients: of a loss, where one was given; else `None`.
@@ -49,6 +51,7 @@ class GateTrace:
     initial_hidden_state: Array = field(repr=False)
     initial_cell_state: Array | None = field(repr=False)
     rows: int | None = None
+    batch_first: bool = True
     difference: float | None = None
     gradients: Gradients | None = field(default=None, repr=False)
 

@@ -53,6 +53,7 @@ class RecordedCall:
             its own end, and what it then read is no sequence that anybody has.
         goes_on: whether the framework's call is known to have been given the very states that the
             call before it returned. Otherwise their values tell, unless they are zero.
+        batch_first: see `GateTrace`.
         compared: whether the states that came out are the framework's own, to compare ours with.
         arriving: the gradients of a loss by what came out, where one was given.
     """
@@ -70,6 +71,7 @@ class RecordedCall:
     stepped: Stepped | None = None
     joins: bool = True
     goes_on: bool = False
+    batch_first: bool = True
     compared: bool = True
     arriving: Arriving | None = None
 

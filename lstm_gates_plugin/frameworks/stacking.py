@@ -78,6 +78,7 @@ def _stack(calls: Sequence[RecordedCall]) -> RecordedCall:
         layer=calls[0].layer,
         rows=sum(call.row_count for call in calls),
         precision=calls[0].precision,
+        batch_first=calls[0].batch_first,
         compared=calls[0].compared,
         inputs=inputs,
         mask=rows(masks),

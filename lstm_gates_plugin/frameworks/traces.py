@@ -87,6 +87,7 @@ def _trace(sequence: Sequence[RecordedCall], number: int) -> GateTrace:
         trace,
         call=number,
         rows=sequence[0].row_count,
+        batch_first=sequence[0].batch_first,
         difference=difference(trace, by_time),
         gradients=gradients,
     )

@@ -53,6 +53,17 @@ def padded_rows(packed: Any) -> np.ndarray:
     return rows if order is None else rows[to_numpy(order)]
 
 
+def numbers_of(value: Any) -> np.ndarray | None:
+    """The value as an array of numbers, None if it is none: a tensor of a graph, several arrays."""
+    if value is None or isinstance(value, dict):
+        return None
+    try:
+        array = padded_rows(value) if is_packed(value) else to_numpy(value)
+    except (ValueError, TypeError, NotImplementedError):
+        return None
+    return array if array.ndim and np.issubdtype(array.dtype, np.number) else None
+
+
 def target_beside(outputs: Any, target: Any) -> Any:
     """The target as a loss takes it: beside torch's outputs a tensor on their device."""
     torch = sys.modules.get("torch")

@@ -10,14 +10,13 @@ import numpy as np
 
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.writing.arrays import (
-    is_packed,
     leaves,
-    padded_rows,
+    numbers_of,
     target_beside,
-    to_numpy,
     without_gradients,
 )
 from lstm_gates_plugin.writing.pictures import Tracks
+from lstm_gates_plugin.writing.predictions import predicted
 from lstm_gates_plugin.writing.probe import Probe
 
 
@@ -26,8 +25,7 @@ def make_tracks(probe: Probe, outputs: Any) -> Tracks:
 
     Args:
         probe: the probe whose inputs the model was called with.
-        outputs: what the model returned: ``[batch, classes]`` or ``[batch, time, classes]`` for a
-            prediction of classes, a last axis of one for that of a number.
+        outputs: what the model returned; see `predicted`.
 
     Returns:
         The tracks with their axes as the model has them; `of_trace` puts them in order.
@@ -35,16 +33,8 @@ def make_tracks(probe: Probe, outputs: Any) -> Tracks:
     inputs = _first_array([*probe.args, *probe.kwargs.values()])
     if inputs is not None and probe.kwargs.get("time_major"):  # of a TF1 rnn op
         inputs = inputs.swapaxes(0, 1)
-    target = _array(probe.target)
-    is_single = is_packed(outputs) or not isinstance(outputs, (list, tuple))
-    scores = _array(outputs) if is_single else None
-    prediction = None
-    if scores is not None and _are_classes(scores, target):
-        prediction = scores.argmax(axis=-1)
-        if target is not None and target.shape == scores.shape:
-            target = target.argmax(axis=-1)
-    elif scores is not None and (scores.ndim < 2 or scores.shape[-1] == 1):
-        prediction = scores if scores.ndim < 2 else scores[..., 0]
+    sequence = () if inputs is None else inputs.shape[:2]
+    prediction, target = predicted(outputs, numbers_of(probe.target), sequence)
     return Tracks(
         input=inputs,
         target=target,
@@ -67,14 +57,22 @@ def of_trace(tracks: Tracks, trace: GateTrace) -> Tracks:
         return tracks
     size = () if tracks.input is None else tracks.input.shape
     if rows == tracks.samples or size[:2] == (timesteps, rows):
-        batch_first = functools.partial(_batch_first, rows=rows, timesteps=timesteps)
-        return _of_each(tracks, rows, batch_first)
+        order = functools.partial(
+            _batch_first,
+            rows=rows,
+            timesteps=timesteps,
+            input_size=size[:2],
+            layer_is_batch_first=trace.batch_first,
+        )
+        return _of_each(tracks, rows, order)
     if rows == 1 and size[:1] == (timesteps,):
         return _of_each(tracks, 1, lambda array: array[None])
     return Tracks(samples=rows, rows_are_samples=False)
 
 
-def _of_each(tracks: Tracks, samples: int, change: Callable[[np.ndarray], np.ndarray]) -> Tracks:
+def _of_each(
+    tracks: Tracks, samples: int, change: Callable[[np.ndarray], np.ndarray | None]
+) -> Tracks:
     changed: dict[str, Any] = {
         name: None if getattr(tracks, name) is None else change(getattr(tracks, name))
         for name in ("input", "target", "prediction", "loss")
@@ -82,9 +80,30 @@ def _of_each(tracks: Tracks, samples: int, change: Callable[[np.ndarray], np.nda
     return tracks._replace(samples=samples, **changed)
 
 
-def _batch_first(array: np.ndarray, rows: int, timesteps: int) -> np.ndarray:
-    is_time_major = rows != timesteps and array.shape[:2] == (timesteps, rows)
-    return array.swapaxes(0, 1) if is_time_major else array
+def _batch_first(
+    array: np.ndarray,
+    *,
+    rows: int,
+    timesteps: int,
+    input_size: tuple[int, ...],
+    layer_is_batch_first: bool,
+) -> np.ndarray | None:
+    """An array with the rows first, ``None`` where it is not known which axis they are."""
+    if array.ndim > 1:
+        if rows == timesteps and not layer_is_batch_first and array.shape[:2] == (rows, rows):
+            return None
+        is_time_major = rows != timesteps and array.shape[:2] == (timesteps, rows)
+        return array.swapaxes(0, 1) if is_time_major else array
+    if len(array) == rows:
+        return array
+    if len(array) != rows * timesteps:
+        return None
+    # Answers in one line, as after .view(-1): in the order of the input, if that is the layer's.
+    if layer_is_batch_first and input_size == (rows, timesteps):
+        return array.reshape(rows, timesteps)
+    if not layer_is_batch_first and rows != timesteps and input_size == (timesteps, rows):
+        return array.reshape(timesteps, rows).swapaxes(0, 1)
+    return None
 
 
 def loss_of_timesteps(probe: Probe, outputs: Any) -> np.ndarray | None:
@@ -100,23 +119,12 @@ def loss_of_timesteps(probe: Probe, outputs: Any) -> np.ndarray | None:
     if not callable(probe.loss) or probe.target is None:
         return None
     with without_gradients():
-        loss = _array(probe.loss(outputs, target_beside(outputs, probe.target)))
+        loss = numbers_of(probe.loss(outputs, target_beside(outputs, probe.target)))
     return loss if loss is not None and loss.ndim == 2 else None
 
 
-def _are_classes(scores: np.ndarray, target: np.ndarray | None) -> bool:
-    """Whether the last axis holds the scores of classes, as far as the target or they tell."""
-    if scores.ndim < 2 or scores.shape[-1] == 1:
-        return False
-    if target is None:
-        return bool(np.allclose(scores.sum(axis=-1), 1, atol=1e-3) and (scores >= 0).all())
-    if target.shape == scores.shape:
-        return bool(np.isin(target, (0, 1)).all() and (target.sum(axis=-1) == 1).all())
-    return np.issubdtype(target.dtype, np.integer) or bool((target == np.round(target)).all())
-
-
 def _count_samples(probe: Probe) -> int | None:
-    arrays = (_array(leaf) for leaf in leaves((probe.args, probe.kwargs)))
+    arrays = (numbers_of(leaf) for leaf in leaves((probe.args, probe.kwargs)))
     return next((len(array) for array in arrays if array is not None), None)
 
 
@@ -126,20 +134,9 @@ def _first_array(values: Iterable[Any]) -> np.ndarray | None:
         if isinstance(value, dict):
             array = _first_array(value.values())
         else:
-            array = _array(value)
+            array = numbers_of(value)
             if array is None and isinstance(value, (list, tuple)):
                 array = _first_array(value)
         if array is not None and array.ndim in (2, 3):
             return array
     return None
-
-
-def _array(value: Any) -> np.ndarray | None:
-    """The value as an array of numbers, None if it is none: a tensor of a graph, several arrays."""
-    if value is None or isinstance(value, dict):
-        return None
-    try:
-        array = padded_rows(value) if is_packed(value) else to_numpy(value)
-    except (ValueError, TypeError, NotImplementedError):
-        return None
-    return array if array.ndim and np.issubdtype(array.dtype, np.number) else None

@@ -137,6 +137,39 @@ def test_target_prediction_labels_and_the_loss_of_each_timestep(tmp_path: Path) 
     assert seen == [(True, True, torch.Tensor), (False, False, torch.Tensor)] * 2
 
 
+def test_classes_second_as_torchs_losses_take_them(tmp_path: Path) -> None:
+    class Second(nn.Module):
+        def __init__(self, classes: int) -> None:
+            super().__init__()
+            self.rnn = nn.LSTM(3, classes, batch_first=True)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            output: torch.Tensor = self.rnn(x)[0].transpose(1, 2)
+            return output
+
+    for classes in (5, 6):  # as many as timesteps: it could be either axis
+        model = Second(classes)
+        with lg.GateWriter(tmp_path / str(classes)) as writer:
+            writer.log(model, step=0, probe=lg.Probe(X[:4], target=Y[:4]))
+        arrays = logged(tmp_path, str(classes))["rnn"].snapshot().arrays
+        if classes == 5:
+            np.testing.assert_array_equal(arrays["track/prediction"], model(X[:4]).argmax(1))
+        else:
+            assert "track/prediction" not in arrays
+
+
+def test_no_track_where_batch_and_time_cannot_be_told_apart(tmp_path: Path) -> None:
+    square = X[:6]
+    for number, batch_first in enumerate((True, False)):
+        with lg.GateWriter(tmp_path / str(number)) as writer:
+            writer.log(nn.GRU(3, 4, batch_first=batch_first), step=0, probe=square)
+        arrays = logged(tmp_path, str(number))["gru_0"].snapshot().arrays
+        if batch_first:
+            np.testing.assert_allclose(arrays["track/input"], square[:4])
+        else:
+            assert "track/input" not in arrays
+
+
 def test_a_scalar_loss_is_no_track_and_a_wrong_one_is_named(tmp_path: Path) -> None:
     mean = lg.Probe(X[:4], target=Y[:4], loss=lambda *given: loss_of(*given).mean())
     wrong = lg.Probe(X[:4], target=Y[:4], loss=nn.functional.cross_entropy)

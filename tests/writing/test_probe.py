@@ -1,10 +1,16 @@
 """Probe: what the model is called with, and its fingerprint."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from helpers.layers import make_layer, make_trace
 from lstm_gates_plugin import Probe
-from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks
+from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks, of_trace
+
+RNG = np.random.default_rng(4)
 
 
 def test_an_input_becomes_a_probe_and_a_probe_stays_one() -> None:
@@ -80,6 +86,77 @@ def test_numbers_are_not_shown_as_classes() -> None:
     assert tracks.target.tolist() == [[0.2, 2.0, -1.0]]  # type: ignore[union-attr]
     assert make_tracks(Probe(np.zeros((1, 2))), forecast).prediction is None
     assert make_tracks(Probe(np.zeros((1, 2))), [forecast, forecast]).prediction is None
+
+
+X = np.zeros((4, 7, 3))
+CLASSES = RNG.integers(0, 5, (4, 7))
+
+
+def prediction(outputs: Any, target: Any, x: Any = X) -> Any:
+    return make_tracks(Probe(x, target=target), outputs).prediction
+
+
+def test_the_axis_of_classes_is_the_one_that_the_target_lacks() -> None:
+    scores = RNG.normal(size=(4, 7, 5))
+    expected = scores.argmax(axis=-1)
+    for outputs in (scores, scores.swapaxes(1, 2), scores.reshape(-1, 5)):
+        np.testing.assert_array_equal(prediction(outputs, CLASSES), expected)
+    flat = prediction(scores.reshape(-1, 5), CLASSES.reshape(-1))
+    np.testing.assert_array_equal(flat, expected.reshape(-1))
+
+
+def test_as_many_classes_as_timesteps() -> None:
+    scores = RNG.normal(size=(4, 5, 5))
+    target, x = CLASSES[:, :5], X[:, :5]
+    np.testing.assert_array_equal(prediction(scores, target, x), scores.argmax(axis=-1))
+
+
+def test_a_number_for_each_timestep_is_shown_as_it_is() -> None:
+    numbers = RNG.normal(size=(4, 7))
+    for target in (RNG.normal(size=(4, 7)), np.eye(7, dtype=int)[:4]):
+        for outputs in (numbers, numbers[..., None]):
+            tracks = make_tracks(Probe(X, target=target), outputs)
+            np.testing.assert_array_equal(tracks.prediction, numbers)  # type: ignore[arg-type]
+            np.testing.assert_array_equal(tracks.target, target)  # type: ignore[arg-type]
+    tracks = make_tracks(Probe(X, target=numbers[..., None]), numbers[..., None])
+    assert tracks.target.shape == tracks.prediction.shape == (4, 7)  # type: ignore[union-attr]
+
+
+def test_of_several_outputs_the_first_that_fits_the_target() -> None:
+    scores, state = RNG.normal(size=(4, 7, 5)), RNG.normal(size=(1, 4, 6))
+    for outputs in (
+        (scores, (state, state)),
+        {"state": state, "scores": scores},
+        [state, [scores]],
+    ):
+        np.testing.assert_array_equal(prediction(outputs, CLASSES), scores.argmax(axis=-1))
+    assert prediction((state, state), CLASSES) is None
+
+
+def shown(outputs: Any, target: Any, trace: Any, x: Any = X) -> Any:
+    return of_trace(make_tracks(Probe(x, target=target), outputs), trace)
+
+
+def test_answers_in_one_line_are_folded_as_the_input_is() -> None:
+    batch_first = replace(make_trace(make_layer(), batch=4, timesteps=7), rows=4)
+    scores = RNG.normal(size=(4, 7, 5))
+    tracks = shown(scores.reshape(-1, 5), CLASSES.reshape(-1), batch_first)
+    np.testing.assert_array_equal(tracks.prediction, scores.argmax(axis=-1))
+    np.testing.assert_array_equal(tracks.target, CLASSES)
+    time_major = replace(batch_first, batch_first=False)
+    by_time = scores.swapaxes(0, 1).reshape(-1, 5)
+    tracks = shown(by_time, CLASSES.T.reshape(-1), time_major, X.swapaxes(0, 1))
+    np.testing.assert_array_equal(tracks.prediction, scores.argmax(axis=-1))
+    # The model changes the order somewhere: before or after it made one line?
+    assert shown(by_time, CLASSES.T.reshape(-1), time_major).prediction is None
+    assert shown(scores[:3, 0], CLASSES[:3, 0], batch_first).prediction is None
+
+
+def test_as_many_samples_as_timesteps_and_no_word_on_which_is_which() -> None:
+    trace = replace(make_trace(make_layer(), batch=7, timesteps=7), rows=7)
+    x = RNG.normal(size=(7, 7, 3))
+    np.testing.assert_array_equal(shown(None, None, trace, x).input, x)
+    assert shown(None, None, replace(trace, batch_first=False), x).input is None
 
 
 def test_labels_of_a_single_list_are_refused() -> None:

@@ -93,6 +93,7 @@ class TensorCall:
             group=self.group,
             precision=self.precision,
             joins=self.joins,
+            batch_first=not (self.time_major or self.is_timestep),
             compared=self.compared,
         )
         return levels.replay(cells, replace(whole, arriving=self._arriving(keras, whole, samples)))

@@ -109,6 +109,7 @@ class ModuleCall:
             rows=self.rows,
             precision=self.precision,
             goes_on=self.goes_on,
+            batch_first=not self.batched or getattr(self.module, "batch_first", False),
         )
         arriving = None if gradients is None else self._arriving(len(layers), gradients)
         return chain.replay(levels, whole, self.initial, self.final, arriving)
