@@ -282,7 +282,10 @@ def test_a_recording_without_gradients_says_so() -> None:
     model = Net()
     with lg.record(model) as recording, torch.no_grad():
         loss = weighted_sum(model(X))
-    with pytest.raises(ValueError, match=r"compute it from what the model returned, outside of"):
+    refused = pytest.raises(
+        ValueError, match=r"compute it from what the model returned, outside of"
+    )
+    with pytest.warns(UserWarning, match=r"layer 'upper' cannot be computed"), refused:
         recording.traces(loss=loss)
     with lg.record(model) as recording:
         with torch.no_grad():
@@ -294,6 +297,25 @@ def test_a_recording_without_gradients_says_so() -> None:
         lower, upper = recording.traces(loss=loss)
     assert lower.gradients is None
     assert upper.gradients is not None
+
+
+def test_a_frozen_model_puts_out_what_it_did_while_recorded() -> None:
+    model = Net()
+    model.lower.requires_grad_(False)
+    with lg.record(model) as recording:
+        output, _ = model.lower(X)
+        assert not output.requires_grad
+        output.numpy()
+        loss = weighted_sum(model(X))
+    with pytest.warns(UserWarning, match=r"layer 'lower' cannot be computed: it is frozen.*trace"):
+        *lower, upper = recording.traces(loss=loss)
+    assert [trace.gradients for trace in lower] == [None, None]
+    assert upper.gradients is not None
+    assert all(trace.gradients is not None for trace in lg.trace(model, X, loss=weighted_sum))
+    model.requires_grad_(False)
+    with lg.record(model) as recording:
+        model(X).numpy()
+    assert len(recording.traces()) == 2
 
 
 def test_a_layer_on_which_the_loss_does_not_depend_has_gradients_of_zero() -> None:

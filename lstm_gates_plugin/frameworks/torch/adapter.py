@@ -13,7 +13,7 @@ from lstm_gates_plugin.frameworks.recorded import Observation, Observe, Recorded
 from lstm_gates_plugin.frameworks.torch import kinds, training, weights
 from lstm_gates_plugin.frameworks.torch import layers as torch_layers
 from lstm_gates_plugin.frameworks.torch.call import ModuleCall
-from lstm_gates_plugin.frameworks.torch.following import gradients
+from lstm_gates_plugin.frameworks.torch.following import can_be_followed, gradients
 from lstm_gates_plugin.frameworks.torch.layers import Found, unwrap
 from lstm_gates_plugin.frameworks.torch.recordable import check, recordable, warn_or_raise
 from lstm_gates_plugin.frameworks.torch.recording import recorded
@@ -187,10 +187,10 @@ def _to_recorded(made: Sequence[_Made], loss: Any, *, keep_graph: bool) -> list[
             "quantized, and torch lets no gradient through such layers."
         )
     refused = [_without_gradients(*each) for each in made]
-    fitting = [call.sources for (call, _), why in zip(made, refused, strict=True) if why is None]
-    found = iter(gradients(loss, fitting, keep_graph=keep_graph))
     for sentence in dict.fromkeys(filter(None, refused)):
         warnings.warn(sentence, stacklevel=5)
+    fitting = [call.sources for (call, _), why in zip(made, refused, strict=True) if why is None]
+    found = iter(gradients(loss, fitting, keep_graph=keep_graph))
     return [
         each
         for (call, layers), why in zip(made, refused, strict=True)
@@ -202,6 +202,11 @@ def _without_gradients(call: ModuleCall, layers: Sequence[RecurrentLayer]) -> st
     """Why the gradients of a call cannot be had, if that is so."""
     if call.sources is None:
         why = "it ran under torch.no_grad() or torch.inference_mode(): run the model without"
+    elif not can_be_followed(call.sources):
+        why = (
+            "it is frozen, and nothing before it is trained either, so that torch recorded nothing "
+            "of it; trace(model, x, loss=...) gives them"
+        )
     elif not (call.is_comparable(layers) or kinds.is_single_cell(call.module)):
         why = f"{type(call.module).__name__} returns something else than torch's own class"
     else:

@@ -12,8 +12,13 @@ from lstm_gates_plugin.frameworks.arriving import single_number
 from lstm_gates_plugin.frameworks.torch.values import mapped
 
 
-def followed(result: Any) -> tuple[Any, Any]:
+def followed(result: Any, *, everything: bool) -> tuple[Any, Any]:
     """Follow what a module put out.
+
+    Args:
+        result: what it put out.
+        everything: whether to follow also what torch recorded nothing of, as the output of a frozen
+            module. The model then gets tensors that require gradients where it got none before.
 
     Returns:
         What goes on in its place, and the sources of gradients in the same nest. What goes on are
@@ -22,12 +27,12 @@ def followed(result: Any) -> tuple[Any, Any]:
     """
 
     def source(tensor: Any) -> Any:
-        if tensor.requires_grad or not tensor.is_floating_point():
-            return tensor.view_as(tensor)
-        return tensor.detach().requires_grad_()
+        if everything and tensor.is_floating_point() and not tensor.requires_grad:
+            return tensor.detach().requires_grad_()
+        return tensor.view_as(tensor) if tensor.requires_grad else tensor
 
     sources = mapped(source, result)
-    return mapped(torch.clone, sources), sources
+    return mapped(lambda each: each.clone() if each.requires_grad else each, sources), sources
 
 
 def gradients(loss: Any, sources: Sequence[Any], *, keep_graph: bool) -> list[Any]:
@@ -89,6 +94,11 @@ def differentiable(data: Any) -> Iterator[None]:
         yield
     finally:
         torch.backends.cudnn.enabled = before
+
+
+def can_be_followed(sources: Any) -> bool:
+    """Whether a loss can be differentiated by any of the sources of a call."""
+    return bool(_tensors(sources))
 
 
 def _tensors(nest: Any) -> list[Any]:

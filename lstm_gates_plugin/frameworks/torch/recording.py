@@ -47,7 +47,8 @@ def recorded(
         keep: is given each call.
         samples: how many rows of a call to keep at most.
         for_gradients: whether torch is to record what the modules do, also where the model asks it
-            not to. Wherever it does, what a module puts out can be differentiated by.
+            not to, or where they are frozen. Otherwise one can differentiate by what a module puts
+            out wherever torch recorded that anyway.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(_uncompiled())
@@ -83,7 +84,7 @@ def _recording(
         with torch.set_grad_enabled(for_gradients or torch.is_grad_enabled()):
             if torch.is_grad_enabled():
                 with differentiable(inputs.data):
-                    result, sources = followed(forward(*args, **kwargs))
+                    result, sources = followed(forward(*args, **kwargs), everything=for_gradients)
             else:
                 result = forward(*args, **kwargs)
         with torch.no_grad():
