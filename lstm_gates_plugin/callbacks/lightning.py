@@ -128,13 +128,13 @@ class LightningCallback(Hooks):
         """Open the writer."""
         self._writer = None
         self._last_step = -1
-        directory = self._directory(trainer) if trainer.is_global_zero else None
-        if directory is None:
-            return
         with self._notices.training_goes_on("anything"):
+            directory = self._directory(trainer) if trainer.is_global_zero else None
+            if directory is None:
+                return
             self._writer = shared.acquire_anew(directory, self._name, self, **self._options)
-        if self._waits_for_validation and self._probe is None:
-            self._tell_of_missing_probe(trainer)
+            if self._waits_for_validation and self._probe is None:
+                self._tell_of_missing_probe(trainer)
 
     def on_train_batch_start(self, trainer: Any, module: Any, *_: Any, **__: Any) -> None:
         """Record if a record is due: the weights after all updates before this batch."""
@@ -185,27 +185,28 @@ class LightningCallback(Hooks):
         )
 
     def _log(self, trainer: Any, module: Any, *, now: bool = False) -> None:
-        step = trainer.fit_loop.epoch_loop._batches_that_stepped
-        if self._writer is None or step <= self._last_step:
+        if self._writer is None:
             return
-        if not (now or self._writer.is_due(step, self._name)):
-            return
-        with (
-            self._notices.training_goes_on("some steps"),
-            trainer.precision_plugin.forward_context(),
-            # A forward that logs metrics must not count the probe in.
-            replaced_attributes(module, log=ignored, log_dict=ignored),
-        ):
-            self._writer.log(
-                module,
-                step=step,
-                probe=_converted(self._probe, trainer),
-                name=self._name,
-                epoch=self._epoch,
-                loss=_number(self._loss),
-                now=now,
-            )
-        self._last_step = step
+        with self._notices.training_goes_on("some steps"):
+            step = trainer.fit_loop.epoch_loop._batches_that_stepped
+            is_due = now or self._writer.is_due(step, self._name)
+            if step <= self._last_step or not is_due:
+                return
+            self._last_step = step
+            with (
+                trainer.precision_plugin.forward_context(),
+                # A forward that logs metrics must not count the probe in.
+                replaced_attributes(module, log=ignored, log_dict=ignored),
+            ):
+                self._writer.log(
+                    module,
+                    step=step,
+                    probe=_converted(self._probe, trainer),
+                    name=self._name,
+                    epoch=self._epoch,
+                    loss=_number(self._loss),
+                    now=now,
+                )
 
     def _rest(self) -> None:
         if self._writer is not None:

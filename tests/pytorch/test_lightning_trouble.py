@@ -187,3 +187,18 @@ def test_neither_package_is_imported_before_the_user_does() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.strip() == "[]", result.stderr
+
+
+def test_a_logger_that_fails_ends_no_training(tmp_path: Path, pl: Any) -> None:
+    loggers = importlib.import_module(f"{pl.__name__}.loggers.logger")
+
+    class Broken(loggers.DummyLogger):  # type: ignore[misc, name-defined]
+        @property
+        def log_dir(self) -> str:
+            raise RuntimeError("no directory today")
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = fit(pl, tmp_path, lg.LightningCallback(X[:2]), logger=Broken())
+    assert fitted.global_step == 4
+    assert "no directory today" in ours(caught)[0]
