@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import warnings
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -18,6 +17,7 @@ from lstm_gates_plugin.frameworks.traces import to_traces
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.gradients import TrainingGradients
 from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.telling import tell
 
 # By the module or package in which a type is defined, the module that opens its objects.
 _ADAPTERS = {
@@ -125,7 +125,7 @@ def observe(
     """
     observation = _observe(model, args, kwargs, samples, loss)
     for sentence in filter(None, (_unseen(observation), _missing(observation))):
-        warnings.warn(sentence, stacklevel=2)
+        tell(sentence, stacklevel=2)
     return to_traces(observation.calls, samples), observation.outputs
 
 

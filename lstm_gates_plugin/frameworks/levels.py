@@ -6,7 +6,6 @@ is what the first one puts out, and that is recomputed; a residual wrapper adds 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +19,7 @@ from lstm_gates_plugin.frameworks.arriving import Arriving, by_inputs
 from lstm_gates_plugin.frameworks.recorded import RecordedCall
 from lstm_gates_plugin.fused import Array
 from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.telling import tell
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -233,7 +233,7 @@ class _Return:
         try:
             arriving = Arriving(output(), final)
         except ValueError as error:  # what is above cannot be differentiated
-            warnings.warn(f"layer {call.layer.id!r} has no gradients: {error}", stacklevel=2)
+            tell(f"layer {call.layer.id!r} has no gradients: {error}", stacklevel=2)
             return output
         self._calls[number] = replace(call, arriving=arriving)
 

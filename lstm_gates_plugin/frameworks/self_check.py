@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from lstm_gates_plugin.frameworks.recorded import TOLERANCES, RecordedCall
 from lstm_gates_plugin.fused import Array
 from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.telling import tell
 
 
 def difference(trace: GateTrace, by_time: Sequence[RecordedCall]) -> float | None:
@@ -35,7 +35,7 @@ def difference(trace: GateTrace, by_time: Sequence[RecordedCall]) -> float | Non
                 found.append(_difference(ours, theirs))
     largest = max((apart for apart, _ in found), default=None)
     if any(apart > TOLERANCES[last.precision] * scale for apart, scale in found):
-        warnings.warn(
+        tell(
             f"the hidden state of layer {trace.layer.id!r} that was recomputed from its weights is "
             f"up to {largest:.3g} away from the framework's own, more than {last.precision} "
             "explains: the layer does more than its cell's equations say, so do not rely on its "

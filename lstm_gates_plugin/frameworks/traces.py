@@ -5,7 +5,6 @@ This is the same for every framework.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from lstm_gates_plugin.frameworks.self_check import difference
 from lstm_gates_plugin.frameworks.stacking import cut, stacked
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.gradients import Gradients
+from lstm_gates_plugin.telling import tell
 
 
 def to_traces(calls: Iterable[RecordedCall], samples: int | None = None) -> list[GateTrace]:
@@ -63,7 +63,7 @@ def _warn_unknown(call: RecordedCall) -> None:
     possible = "its weights can be, by their own names"
     if call.stepped is not None:
         possible = "its states and, by their own names, its weights can be"
-    warnings.warn(
+    tell(
         f"the gates of layer {call.layer.id!r} cannot be shown: the equations of its cell are not "
         f"known. {possible[0].upper()}{possible[1:]}.",
         stacklevel=3,
@@ -102,5 +102,5 @@ def _gradients(trace: GateTrace, sequence: Sequence[RecordedCall]) -> Gradients 
     try:
         return through(trace, [call.inputs for call in sequence], arriving, initial)
     except ValueError as error:
-        warnings.warn(str(error), stacklevel=2)
+        tell(str(error), stacklevel=2)
         return None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from lstm_gates_plugin import capture
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.telling import told_to
 from lstm_gates_plugin.writing.choice import choose_gradients, choose_layers, choose_traces
 from lstm_gates_plugin.writing.notices import Notices
 from lstm_gates_plugin.writing.pictures import Tracks
@@ -69,7 +70,8 @@ class Recorder:
         is_list = isinstance(model, (list, tuple)) and all(
             isinstance(item, RecurrentLayer) for item in model
         )
-        layers = model if is_list else capture.recurrent_layers(model, **source)
+        with told_to(self._notices.of(name).tell_once):
+            layers = model if is_list else capture.recurrent_layers(model, **source)
         if not layers:
             raise _nothing_in(model)
 
@@ -94,7 +96,9 @@ class Recorder:
             ValueError: the framework refuses the probe.
         """
         gradients = "gradients" in self._parts
-        watched = watch(model, source, probe, self._max_samples, self._notices, gradients=gradients)
+        notices = self._notices.of(name)
+        with told_to(notices.tell_once):
+            watched = watch(model, source, probe, self._max_samples, notices, gradients=gradients)
         numbers = {**numbers, "probe_hash": float(watched.probe_hash)}
         return self._of_traces(
             watched.traces, step, name, numbers, lambda trace: of_trace(watched.tracks, trace)
@@ -114,7 +118,8 @@ class Recorder:
         Raises:
             ValueError: see `GateWriter.log_gradients`.
         """
-        found = capture.training_gradients(model, scale)
+        with told_to(self._notices.of(name).tell_once):
+            found = capture.training_gradients(model, scale)
         if not found:
             raise _nothing_in(model)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Any, NamedTuple
 
 from lstm_gates_plugin import capture
@@ -11,6 +12,8 @@ from lstm_gates_plugin.writing.notices import Notices, one_sentence, without_col
 from lstm_gates_plugin.writing.pictures import Tracks
 from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.tracks import loss_of_timesteps, make_tracks
+
+_PACKAGE = __name__.partition(".")[0]
 
 
 class Watched(NamedTuple):
@@ -69,9 +72,8 @@ def _observe(
     try:
         return capture.observe(model, probe.args, {**probe.kwargs, **source}, samples, loss)
     except Exception as error:
-        is_sentence = "\n" not in without_colours(error).strip()
-        if isinstance(error, (ValueError, TypeError)) and is_sentence:
-            raise  # our own
+        if _is_our_own(error):
+            raise
         if loss is not None:
             raise ValueError(
                 f"the loss of the probe cannot be differentiated. The framework says: "
@@ -81,6 +83,17 @@ def _observe(
             f"the model cannot be called with this probe, of shape {_shapes(probe)}"
             f"{_expected(model, probe)}. The framework says: {one_sentence(error)}"
         ) from error
+
+
+def _is_our_own(error: Exception) -> bool:
+    """Whether it was raised here, not in the framework or in the user's model.
+
+    Keras takes its own frames out of a traceback, and says more than a sentence.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    is_from_here = str(frame.f_globals.get("__name__")).startswith(f"{_PACKAGE}.")
+    is_sentence = "\n" not in without_colours(error).strip()
+    return is_from_here and is_sentence and isinstance(error, (ValueError, TypeError))
 
 
 def _shapes(probe: Probe) -> str:

@@ -148,10 +148,12 @@ class GateWriter:
         # First: a module of Flax may know its layers only once it has run.
         if probe is not None and parts != ["weights"]:
             self._write_quietly(
-                "activations", lambda: make.probed(model, source, probe, step, name, numbers)
+                "activations", name, lambda: make.probed(model, source, probe, step, name, numbers)
             )
         if "weights" in parts:
-            self._write_quietly("weights", lambda: make.weights(model, source, step, name, numbers))
+            self._write_quietly(
+                "weights", name, lambda: make.weights(model, source, step, name, numbers)
+            )
         self._schedules.done(name, step)
         return True
 
@@ -251,11 +253,12 @@ class GateWriter:
                 record.write()
                 self._written = True
 
-    def _write_quietly(self, part: str, records: Callable[[], Iterable[Record]]) -> None:
+    def _write_quietly(self, part: str, name: str, records: Callable[[], Iterable[Record]]) -> None:
         """Record one layer after the other, so that one that cannot be does not stop the others."""
-        with one_thread(), self._notices.training_goes_on(f"the {part}"):
+        notices = self._notices.of(name)
+        with one_thread(), notices.training_goes_on(f"the {part}"):
             for record in records():
-                with self._notices.training_goes_on(f"the layer {record.layer!r}"):
+                with notices.training_goes_on(f"the layer {record.layer!r}"):
                     self._write([record])
 
     def _checked(self, step: int | None) -> int:

@@ -279,3 +279,35 @@ def test_neither_tensorflow_nor_keras_is_imported(tmp_path: Path) -> None:
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
     )
     assert result.stdout.splitlines()[-1:] == ["[]"], result.stderr
+
+
+def test_a_layer_that_does_something_else_is_told_of_once(tmp_path: Path) -> None:
+    class Doubles(nn.LSTM):
+        def forward(self, x: torch.Tensor) -> Any:
+            return super().forward(2 * x)
+
+    model = Doubles(3, 4, batch_first=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with lg.GateWriter(tmp_path, every=1) as writer:
+            for step in range(10):
+                writer.log(model, step=step, probe=X[:4])
+                with torch.no_grad():
+                    model.weight_hh_l0.mul_(1.01)
+    (only,) = caught
+    assert "hidden state of layer 'doubles_0'" in str(only.message)
+
+
+def test_what_torch_says_of_a_probe_is_told_with_what_was_given(tmp_path: Path) -> None:
+    model, good = nn.LSTM(3, 4), X[:4]
+    wrong = {"of shape (4, 6, 2)": X[:4, :, :2], "of shape (4, 1, 6, 3)": X[:4, None]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with lg.GateWriter(tmp_path, every=1) as writer:
+            for step, probe in enumerate([*wrong.values(), *wrong.values(), good, X[:4, :, :2]]):
+                writer.log(model, step=step, probe=probe)
+    first, second, again = (str(each.message) for each in caught)
+    for sentence, shape in zip((first, second), wrong, strict=True):
+        assert shape in sentence
+        assert "The framework says: " in sentence
+    assert again == first

@@ -29,7 +29,6 @@ equal, the second gets `#2`.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +38,7 @@ from lstm_gates_plugin.frameworks.keras.cells import Place
 from lstm_gates_plugin.frameworks.keras.family import Keras, keras_of
 from lstm_gates_plugin.frameworks.keras.paths import children, component
 from lstm_gates_plugin.frameworks.levels import Cell, Node, leaves
+from lstm_gates_plugin.telling import tell
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def find(model: Any) -> list[Found]:
             "on a batch, or give its input shape with keras.Input or build()."
         )
     if missing:
-        warnings.warn(
+        tell(
             f"the model {model.name!r} has recurrent layers that were never called and have no "
             f"weights yet: {', '.join(missing)}. They are left out.",
             stacklevel=3,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from lstm_gates_plugin.frameworks.tf1 import session as tf1_session
 from lstm_gates_plugin.frameworks.tf1 import states as tf1_states
 from lstm_gates_plugin.frameworks.tf1.cells import GraphCell
 from lstm_gates_plugin.fused import Array
+from lstm_gates_plugin.telling import tell
 
 
 @dataclass(kw_only=True, eq=False)
@@ -84,7 +84,7 @@ def evaluate(call: Call, session: Any, trees: Sequence[levels.Node[GraphCell]]) 
     if compares and (always_drops or any((array != 1).any() for array in values.pop("kept", ()))):
         if call.loss is not None:
             raise ValueError(_DROPPED)
-        warnings.warn(
+        tell(
             "the traces are not compared with the outputs and the state that were given: those "
             "were computed with dropout, and traces are without it. Feed keep probabilities of 1 "
             "to have them compared.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,6 +20,7 @@ from lstm_gates_plugin.frameworks.torch.restoring import inference_mode, restore
 from lstm_gates_plugin.frameworks.torch.values import copied_arguments, mapped, to_model
 from lstm_gates_plugin.gradients import TrainingGradients
 from lstm_gates_plugin.layer import RecurrentLayer
+from lstm_gates_plugin.telling import tell
 
 #: The user's own: what the model returned, to a single number.
 Loss: TypeAlias = Callable[[Any], Any]
@@ -47,7 +47,7 @@ def recurrent_layers(model: Any) -> list[RecurrentLayer]:
     with restored(module):
         read, refused = _read(torch_layers.find(module))
     for sentence in refused:
-        warnings.warn(sentence, stacklevel=3)
+        tell(sentence, stacklevel=3)
     return [layer for layers in read.values() for layer in layers]
 
 
@@ -151,9 +151,7 @@ def recording(model: Any) -> Iterator[Observe]:
     def keep(number: int, call: ModuleCall | str) -> None:
         each = found[number]
         if isinstance(call, str):
-            warnings.warn(
-                f"a call of layer {each.id!r} could not be recorded: {call}.", stacklevel=4
-            )
+            tell(f"a call of layer {each.id!r} could not be recorded: {call}.", stacklevel=4)
             return
         if each.id not in read:  # now: with the weights that it has in this call
             new, refused = _read([each])
@@ -188,7 +186,7 @@ def _to_recorded(made: Sequence[_Made], loss: Any, *, keep_graph: bool) -> list[
         )
     refused = [_without_gradients(*each) for each in made]
     for sentence in dict.fromkeys(filter(None, refused)):
-        warnings.warn(sentence, stacklevel=5)
+        tell(sentence, stacklevel=5)
     fitting = [call.sources for (call, _), why in zip(made, refused, strict=True) if why is None]
     found = iter(gradients(loss, fitting, keep_graph=keep_graph))
     return [

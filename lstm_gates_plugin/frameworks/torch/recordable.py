@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from torch.nn.parameter import is_lazy
 from lstm_gates_plugin.frameworks.torch import kinds
 from lstm_gates_plugin.frameworks.torch import layers as torch_layers
 from lstm_gates_plugin.frameworks.torch.layers import Found, unwrap
+from lstm_gates_plugin.telling import tell
 
 
 def recordable(model: Any) -> list[Found]:
@@ -30,7 +30,7 @@ def recordable(model: Any) -> list[Found]:
             + _advice(unknown)
         )
     if unknown:
-        warnings.warn(f"{name} has more that looks recurrent. {_advice(unknown)}", stacklevel=5)
+        tell(f"{name} has more that looks recurrent. {_advice(unknown)}", stacklevel=5)
     if _is_sharded(model):
         raise ValueError(
             f"{name} is sharded by FSDP: each process holds a part of the weights, and calling it "
@@ -68,7 +68,7 @@ def warn_or_raise(sentences: Sequence[str], others_remain: bool) -> None:
     if sentences and not others_remain:
         raise ValueError(" ".join(sentences))
     for sentence in sentences:
-        warnings.warn(sentence, stacklevel=5)
+        tell(sentence, stacklevel=5)
 
 
 def _is_sharded(model: Any) -> bool:
