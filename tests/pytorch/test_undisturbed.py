@@ -33,12 +33,22 @@ class Stateful(nn.Module):
         self.register_buffer("calls", torch.zeros((), dtype=torch.long))
         self.hidden: Any = None
         self.seen: list[torch.Tensor] = []
+        self.count = torch.zeros(2)
+        self.noted: Any = {"outputs": [], "sums": (torch.zeros(2), [torch.zeros(2)])}
+        self.generators = {"torch": torch.Generator(), "python": random.Random(1)}
+        self.numpy = (np.random.default_rng(1), np.random.RandomState(1))
         self.fails = False
         self.gru.register_forward_hook(lambda module, inputs, outputs: None)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.calls.add_(1)
         self.calls.data.add_(1)  # torch does not count this one as a change
+        self.count.add_(1)
+        self.noted["outputs"].append(1)
+        for total in (self.noted["sums"][0], self.noted["sums"][1][0]):
+            total += 1
+        x = x + self.generators["python"].random() + sum(each.random() for each in self.numpy)
+        x = x + torch.rand(x.shape[-1], generator=self.generators["torch"])
         x = self.frozen(self.norm(x.transpose(1, 2))).transpose(1, 2)
         x = x + torch.randn_like(x) + random.random() + np.random.rand()
         x, self.hidden = self.rnn(x, self.hidden)
@@ -74,8 +84,14 @@ def train(model: Stateful, between: Any = lambda: None) -> list[Any]:
         optimizer.step()
         results += [value.clone() for value in model.state_dict().values()]
         results += [state.clone() for state in model.hidden] + list(model.seen)
+        results += [model.count.clone(), len(model.noted["outputs"]), *sums_of(model)]
         results += [torch.rand(2), random.random(), np.random.rand()]
     return results
+
+
+def sums_of(model: Stateful) -> list[torch.Tensor]:
+    first, (second,) = model.noted["sums"]
+    return [first.clone(), second.clone()]
 
 
 def resident() -> int:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import copy
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from lstm_gates_plugin.frameworks.random_state import restored_random_state
-
-# Kinds of containers in which modules keep what they note: hooks, states, lists of outputs.
-_CONTAINERS = (dict, OrderedDict, list, set, deque)
+from lstm_gates_plugin.frameworks.torch.held import restored_attributes
 
 
 @contextlib.contextmanager
@@ -34,7 +31,7 @@ def restored(model: Any, *, differentiable: bool = False) -> Iterator[None]:
         for kind, devices in _generators(model).items():
             stack.enter_context(torch.random.fork_rng(devices, device_type=kind))
         stack.enter_context(_restored_parameters(model))
-        stack.enter_context(_restored_attributes(model))
+        stack.enter_context(restored_attributes(model))
         _put_backward_hooks_aside(model)
         stack.enter_context(inference_mode(model))
         stack.enter_context(torch.set_grad_enabled(differentiable))
@@ -57,44 +54,6 @@ def inference_mode(model: Any) -> Iterator[None]:
     finally:
         for module, training in modes:
             module.training = training
-
-
-@contextlib.contextmanager
-def _restored_attributes(model: Any) -> Iterator[None]:
-    """Set back what modules hold: attributes, what their containers contain, buffers' values."""
-    modules = list(model.modules())
-    attributes = [(vars(module), dict(vars(module))) for module in modules]
-    contents = [
-        (value, copy.copy(value))
-        for _, before in attributes
-        for value in before.values()
-        if type(value) in _CONTAINERS
-    ]
-    # The model writes to copies: a graph of the user's may have kept the buffers themselves.
-    copies: dict[int, Any] = {}
-    scripted: list[tuple[Any, Any]] = []
-    for module in modules:
-        for name, buffer in module._buffers.items():
-            if buffer is None:
-                continue
-            if isinstance(module, torch.jit.ScriptModule):  # it cannot be given others
-                scripted.append((buffer, buffer.clone()))
-            else:
-                module._buffers[name] = copies.setdefault(id(buffer), buffer.clone())
-    try:
-        yield
-    finally:
-        for mine, before in attributes:
-            for name in mine.keys() - before.keys():
-                del mine[name]
-            mine.update(before)
-        for container, content in contents:
-            container.clear()
-            (container.update if hasattr(container, "update") else container.extend)(content)
-        with torch.no_grad():
-            for buffer, value in scripted:
-                if not torch.equal(buffer, value):
-                    buffer.copy_(value)
 
 
 def _put_backward_hooks_aside(model: Any) -> None:
