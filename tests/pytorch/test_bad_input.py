@@ -174,3 +174,47 @@ def test_a_name_that_only_begins_like_that_of_a_recurrent_module() -> None:
 def test_other_objects_are_no_models() -> None:
     with pytest.raises(TypeError, match=r"torch\.Tensor was given"):
         lg.trace(X, X)
+
+
+def test_layers_inside_torch_func_are_named() -> None:
+    class Jacobian(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rnn = nn.LSTM(3, 4)
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return torch.func.grad(lambda each: self.rnn(each)[0].sum())(x)
+
+    sentence = r"layer 'rnn' could not be recorded: torch\.func transforms the function"
+    with pytest.raises(ValueError, match=sentence):
+        lg.trace(Jacobian(), torch.randn(5, 2, 3))
+    model = nn.Sequential(nn.LSTM(3, 4))
+    parameters = dict(model.named_parameters())
+
+    def loss(parameters: Any) -> torch.Tensor:
+        output, _ = torch.func.functional_call(model, parameters, (torch.ones(5, 2, 3),))
+        return output.sum()
+
+    with lg.record(model) as recording, pytest.warns(UserWarning, match="torch.func transforms"):
+        gradients = torch.func.grad(loss)(parameters)
+    assert gradients.keys() == parameters.keys()
+    with pytest.raises(ValueError, match="no recurrent layer of the model ran"):
+        recording.traces()
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_torch_refuses_is_said_by_torch_alone() -> None:
+    module = nn.LSTM(3, 4)
+    with lg.record(module), pytest.raises((RuntimeError, ValueError), match="input"):
+        module(torch.randn(5, 2, 2))
+
+
+def test_a_subclass_that_returns_more_is_compared() -> None:
+    class More(nn.LSTM):
+        def forward(self, x: Any, state: Any = None) -> Any:
+            return (*super().forward(x, state), "more")
+
+    (trace,) = lg.trace(More(3, 4), torch.randn(5, 2, 3), loss=lambda outputs: outputs[0].sum())
+    assert trace.difference is not None
+    assert trace.difference < 1e-5
+    assert trace.gradients is not None

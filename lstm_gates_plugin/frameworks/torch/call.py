@@ -62,6 +62,8 @@ class ModuleCall:
             return None
         if not data.is_floating_point() or data.shape[-1] != module.input_size:
             return None
+        if any(is_transformed(each) for each in (data, *module.parameters())):
+            return None
         batched = isinstance(inputs, PackedSequence) or data.ndim == axes
         dense, mask = _dense(module, inputs, batched)
         call = cls(
@@ -138,8 +140,8 @@ class ModuleCall:
         """The output and the states in the nest that came out, whatever is in it."""
         if kinds.is_single_cell(self.module):
             return result[0] if isinstance(result, tuple) else result, result
-        if isinstance(result, tuple) and len(result) == 2:
-            return result
+        if isinstance(result, tuple) and len(result) >= 2:
+            return result[0], result[1]  # a subclass may add more
         return result, None  # of a subclass
 
     def _sequence(self, value: Any) -> Array:
@@ -167,6 +169,12 @@ class ModuleCall:
         if part.ndim != 3 or len(part) != len(kinds.places_of(self.module)):
             return None
         return list(to_array(part[:, : self.samples]))
+
+
+def is_transformed(value: Any) -> bool:
+    """Whether a tensor stands for others, as within torch.func, and has no values of its own."""
+    check = getattr(torch._C._functorch, "is_functorch_wrapped_tensor", None)
+    return check is not None and isinstance(value, torch.Tensor) and bool(check(value))
 
 
 def _dense(module: Any, value: Any, batched: bool) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from lstm_gates_plugin.frameworks.replaced import replaced_attributes
 from lstm_gates_plugin.frameworks.torch import kinds
-from lstm_gates_plugin.frameworks.torch.call import ModuleCall
+from lstm_gates_plugin.frameworks.torch.call import ModuleCall, is_transformed
 from lstm_gates_plugin.frameworks.torch.following import differentiable, followed
 from lstm_gates_plugin.frameworks.torch.layers import DISTRIBUTING, Found, wrapped_attribute
 from lstm_gates_plugin.frameworks.torch.values import to_model
@@ -78,8 +78,9 @@ def _recording(
             call = ModuleCall.taken(module, inputs, states, samples)
         given, before = before, _States(None)
         if call is None:
+            result = forward(*args, **kwargs)  # first: it may be this that torch refuses
             keep(number, _not_taken(module, inputs))
-            return forward(*args, **kwargs)
+            return result
         sources = None
         with torch.set_grad_enabled(for_gradients or torch.is_grad_enabled()):
             if torch.is_grad_enabled():
@@ -118,14 +119,18 @@ class _States:
 
 
 def _not_taken(module: Any, inputs: Any) -> str:
-    """Why a call could not be recorded: only a subclass takes what its class does not."""
+    """Why a call that went well could not be recorded."""
+    if is_transformed(inputs):
+        return "torch.func transforms the function in which it runs, and there it has no values"
     if isinstance(inputs, torch.Tensor):
         given = f"a tensor of shape {tuple(inputs.shape)} and type {inputs.dtype}"
     else:
         given = f"an object of type {type(inputs).__qualname__}"
+    own, name = kinds.class_name(module), type(module).__name__
+    who = "it" if name == own else f"its subclass {name}"
     return (
-        f"a torch.nn.{kinds.class_name(module)} takes sequences of {module.input_size} features, "
-        f"and its subclass {type(module).__name__} was given {given} first"
+        f"a torch.nn.{own} takes sequences of {module.input_size} features, and {who} was given "
+        f"{given} as its first argument"
     )
 
 
