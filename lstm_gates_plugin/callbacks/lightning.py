@@ -113,7 +113,7 @@ class LightningCallback(Hooks):
         self._epoch = state["epoch"]
         self._loss = state["loss"]
         if self._waits_for_validation and "probe" in state:
-            self._probe = Probe(state["probe"])
+            self._probe = _taken(state["probe"], "the input")
 
     def on_validation_batch_start(
         self, trainer: Any, module: Any, batch: Any, *_: Any, **__: Any
@@ -122,7 +122,8 @@ class LightningCallback(Hooks):
         if self._waits_for_validation and self._probe is None and trainer.is_global_zero:
             with self._notices.training_goes_on("the first validation batch"):
                 # A copy: the validation step may write into its batch.
-                self._probe = Probe(copy.deepcopy(_inputs(batch)))
+                inputs, which = _inputs(batch)
+                self._probe = _taken(copy.deepcopy(inputs), which)
 
     def on_train_start(self, trainer: Any, module: Any) -> None:
         """Open the writer."""
@@ -224,13 +225,25 @@ def _check_every(every_n_steps: Every) -> None:
         ) from error
 
 
-def _inputs(batch: Any) -> Any:
-    """What the model takes of a batch: the first item, or all where it is a single one."""
+def _inputs(batch: Any) -> tuple[Any, str]:
+    """What the model takes of a batch, the first item or all of a single one; and which that is."""
     if isinstance(batch, dict):
-        return next(iter(batch.values()))
+        key, value = next(iter(batch.items()))
+        return value, f"the item {key!r}"
     if isinstance(batch, (list, tuple)) and not hasattr(batch, "batch_sizes"):  # PackedSequence
-        return batch[0]
-    return batch
+        return batch[0], "the first item"
+    return batch, "all"
+
+
+def _taken(inputs: Any, which: str) -> Probe:
+    """The probe that validation gave."""
+    probe = Probe(inputs)
+    probe.origin = (
+        f'It is {which} of the first batch of validation, since probe="{FIRST_VAL_BATCH}" was '
+        "given; if the model takes something else, give the samples themselves: "
+        "LightningCallback(probe=x_val[:4]). "
+    )
+    return probe
 
 
 def _converted(probe: Probe | None, trainer: Any) -> Probe | None:

@@ -16,10 +16,11 @@ class Probe:
     Args:
         *args: the model's inputs, as the model takes them.
         target: the right answers, ``[batch]`` or ``[batch, time]``, shown beside the prediction.
-        loss: ``loss(outputs, target)``, of what a torch model returned, as tensors without
-            gradients, and of another model's outputs as NumPy arrays. Where it returns
-            ``[batch, time]``, that is shown as the loss of each timestep. Of a TF1 cell, the tensor
-            of the loss, a single number; ``outputs=`` and ``state=`` are then given as well.
+        loss: ``loss(outputs, target)``, of what a torch model returned, as tensors (first with
+            gradients, then without), and of another model's outputs as NumPy arrays. Where it
+            returns ``[batch, time]``, that is shown as the loss of each timestep. Of a TF1 cell,
+            the tensor of the loss, a single number; ``outputs=`` and ``state=`` are then given as
+            well.
         time_labels: ``time_labels[sample][timestep]``, the words on the time axis.
         sample_names: one name per sample.
         **kwargs: more arguments of the model's call (``mask=``, ``lengths=``).
@@ -52,6 +53,8 @@ class Probe:
         self.loss = loss
         self.time_labels = time_labels
         self.sample_names = sample_names
+        #: Where it is from, and what to do if it does not fit, for one that the user did not give.
+        self.origin = ""
 
     @classmethod
     def of(cls, value: Any) -> Probe:

@@ -81,7 +81,7 @@ def _observe(
             ) from error
         raise ValueError(
             f"the model cannot be called with this probe, of shape {_shapes(probe)}"
-            f"{_expected(model, probe)}. The framework says: {one_sentence(error)}"
+            f"{_expected(model, probe)}. {probe.origin}The framework says: {one_sentence(error)}"
         ) from error
 
 

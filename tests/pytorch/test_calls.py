@@ -208,6 +208,22 @@ def test_a_batch_that_shrinks_is_new_calls_whatever_is_kept(samples: int | None)
     assert [trace.rows for trace in traces] == [6, 5, 4, 3]
 
 
+def test_a_model_that_differentiates_by_itself() -> None:
+    class Slope(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rnn = randomized(nn.LSTM(3, 4))
+
+        def forward(self, x: torch.Tensor) -> Any:
+            x = x.detach().requires_grad_()
+            return torch.autograd.grad(self.rnn(x)[0].sum(), x)[0]
+
+    model, x = Slope(), torch.randn(5, 2, 3)
+    (trace,), outputs = capture.observe(model, (x,), {}, None)
+    close(outputs, model(x))
+    assert trace.difference < 1e-5
+
+
 def test_a_decoder_does_not_continue_its_encoder() -> None:
     class Both(nn.Module):
         def __init__(self) -> None:

@@ -79,6 +79,26 @@ def test_a_probe_that_does_not_fit_is_told_once(tmp_path: Path, pl: Any) -> None
     assert steps(tmp_path, "kernel/forget") == [0, 1, 2, 3, 4]
 
 
+def test_what_was_taken_of_the_first_validation_batch_is_named(tmp_path: Path, pl: Any) -> None:
+    class TakesAll(module_class(pl)):  # type: ignore[misc]
+        def forward(self, batch: Any) -> Any:
+            return self.net(batch["x"])
+
+        def training_step(self, batch: Any, index: int) -> Any:
+            return self({"x": batch[0]}).float().mean()
+
+        def validation_step(self, batch: Any, index: int) -> None:
+            self({"x": batch[0]})
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit(pl, tmp_path, lg.LightningCallback("first_val_batch"), module=TakesAll())
+    (sentence,) = ours(caught)
+    assert 'the first item of the first batch of validation, since probe="first_val' in sentence
+    assert "give the samples themselves: LightningCallback(probe=x_val[:4])." in sentence
+    assert steps(tmp_path, "kernel/forget") == [0, 1, 2, 3, 4]
+
+
 def test_a_directory_that_cannot_be_written_does_not_end_the_training(
     tmp_path: Path, pl: Any
 ) -> None:

@@ -104,9 +104,28 @@ def observe(
     check(model)
     module = unwrap(model)
     found = recordable(module)
+    try:
+        return _observe(module, found, args, kwargs, samples, loss, differentiable=loss is not None)
+    except RuntimeError as error:
+        if loss is not None or "does not require grad" not in str(error):
+            raise
+    # The model differentiates by itself; torch records operations only where that is needed.
+    return _observe(module, found, args, kwargs, samples, None, differentiable=True)
+
+
+def _observe(
+    module: Any,
+    found: list[Found],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    samples: int | None,
+    loss: Loss | None,
+    *,
+    differentiable: bool,
+) -> Observation:
     made: list[_Made] = []
     unseen: dict[str, str] = {}
-    with restored(module, differentiable=loss is not None):
+    with restored(module, differentiable=differentiable):
         read, refused = _read(found)
         warn_or_raise(refused, bool(read))
         found = [each for each in found if each.id in read]
