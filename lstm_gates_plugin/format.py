@@ -46,7 +46,7 @@ RECORD_COLUMNS = (
     *("log_call", "epoch", "loss", "probe_hash", "difference"),
     # Timesteps back, and how many there were; see `measure.reach`. Of gradients alone.
     *("reach", "reach_limit"),
-    # The median unit's survival in timesteps, and 1 where it is a lower bound. Of activations alone.
+    # The median unit's survival in timesteps, and 1 where it is a lower bound. Of activations.
     *("memory", "memory_censored"),
 )
 UNIT_COLUMNS = ("mean", "std", "nearly_closed", "nearly_open")
