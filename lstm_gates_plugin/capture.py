@@ -74,6 +74,8 @@ def trace(model: Any, *args: Any, loss: Any = None, **kwargs: Any) -> list[GateT
             own tensors: then every trace has its `gradients`, through all of time. Of a TF1 graph,
             the tensor of the loss. For a model whose own call takes a `loss`, use `record`.
             Gradients are of the number as it is: nothing scales it, also in mixed precision.
+            What the model itself does to gradients on their way, as by `register_hook` of torch on
+            a tensor, is done: it is part of the gradient that is trained with.
         **kwargs: what the model is called with, by name.
 
     Returns:
@@ -177,7 +179,11 @@ def training_gradients(model: Any, scale: float = 1.0) -> list[TrainingGradients
 
 
 class Recording:
-    """What a model's recurrent layers did inside a `record` block."""
+    """What a model's recurrent layers did inside a `record` block.
+
+    It keeps what the framework recorded for gradients, of every call, as long as it lives: where no
+    loss will be asked for, run the model under `torch.no_grad()`.
+    """
 
     def __init__(self, observe: Observe) -> None:
         self._observe = observe

@@ -75,9 +75,8 @@ def carry_back(taken: Taken, arriving: Array) -> Array:
 
 
 def _final(trace: GateTrace, given: tuple[Array | None, ...]) -> tuple[Array, Array]:
-    hidden, cell = np.zeros_like(trace.final_hidden_state), trace.final_cell_state
-    cell = np.zeros((len(hidden), trace.layer.units), hidden.dtype) if cell is None else 0 * cell
-    finals = [hidden, np.zeros_like(cell)]
+    hidden = np.zeros_like(trace.final_hidden_state)
+    finals = [hidden, np.zeros((len(hidden), trace.layer.units), hidden.dtype)]
     for number, gradient in enumerate(given):
         if gradient is not None:
             _check_shape(trace.layer.id, gradient, finals[number])

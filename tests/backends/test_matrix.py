@@ -4,7 +4,6 @@ The hidden state of every timestep that was run, and the final states, are compa
 layer of the framework itself returns; and with two gate blocks swapped they must differ.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from helpers.keras_arrangements import (
     given,
     randomized,
 )
-from helpers.matrix import MASKS, TABLE, documented_rows
+from helpers.matrix import MASKS, TABLE, documented_rows, swapped
 from lstm_gates_plugin.cells import forward
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "matrix.md"
@@ -36,19 +35,6 @@ def difference(trace: Any, expected: Compared) -> float:
     finals = [trace.final_hidden_state, trace.final_cell_state]
     apart += [np.abs(a - b).max() for a, b in zip(finals, expected.finals, strict=False)]
     return float(max(apart))
-
-
-def swapped(layer: lg.RecurrentLayer) -> lg.RecurrentLayer:
-    """The layer with the blocks of two gates swapped; a simple RNN, with one, with its kernels."""
-    if len(layer.gates) == 1:
-        return replace(layer, kernel=layer.recurrent_kernel, recurrent_kernel=layer.kernel)
-    a, b, *rest = layer.gates
-    order = {a: b, b: a, **{gate: gate for gate in rest}}
-    blocks = {
-        name: {gate: getattr(layer, name)[order[gate]] for gate in layer.gates}
-        for name in ("kernel", "recurrent_kernel", "bias")
-    }
-    return replace(layer, **blocks)
 
 
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)

@@ -1,13 +1,18 @@
 """Modules and functions under torch.compile: they run uncompiled while gates are recorded."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch._dynamo.testing import CompileCounter
 
 import lstm_gates_plugin as lg
+from helpers.served import Routes
+from helpers.tensorboard_server import wait_until
 from helpers.torch_modules import G1, close, g1, g1_lstm, sequence, values
 
 X = sequence(1, 2, 3)
@@ -96,3 +101,33 @@ def test_inside_a_compiled_function_is_refused() -> None:
 
     with pytest.raises(ValueError, match=r"inside a function that torch\.compile compiles"):
         step(X)
+
+
+def test_g8_a_plain_and_a_compiled_run_lie_over_each_other(
+    tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    for name, compiled in (("plain", False), ("compiled", True)):
+        module = nn.Sequential(g1_lstm())
+        model = torch.compile(module, backend="eager") if compiled else module
+        model(X)
+        with lg.GateWriter(tmp_path / name, every=1) as writer:
+            for step in range(3):
+                writer.log(model, step=step, probe=X)
+    routes = Routes(serve_logdir(tmp_path))
+
+    def layers() -> dict[str, list[str]] | None:
+        runs = {run["name"]: run for run in routes.json("runs")["runs"]}
+        ids = {name: [layer["id"] for layer in run["layers"]] for name, run in runs.items()}
+        is_whole = len(runs) == 2 and all(run["last_step"] == 2 for run in runs.values())
+        return ids if is_whole else None
+
+    assert wait_until(layers, 30) == {"plain": ["0"], "compiled": ["0"]}
+    for kind in ("weights", "activations"):
+        of_runs = [
+            routes.series(run=f"{name}/lstm_gates", layer="0", kind=kind)
+            for name in ("plain", "compiled")
+        ]
+        assert [arrays["steps"].tolist() for _, arrays in of_runs] == [[0, 1, 2]] * 2
+        (plain, first), (compiled_header, second) = of_runs
+        assert plain["rows"] == compiled_header["rows"]
+        np.testing.assert_allclose(first["statistics"], second["statistics"], rtol=1e-5)
