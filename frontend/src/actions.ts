@@ -20,6 +20,7 @@ export function chooseLayer(id: string): void {
     asked.layer.value = id;
     asked.call.value = 0;
     asked.pinned.value = null;
+    asked.units.value = [];
   });
 }
 
@@ -86,4 +87,10 @@ export function pin(place: Place | null): void {
   const old = asked.pinned.value;
   const same = place && old && place.unit === old.unit && place.column === old.column && place.projected === old.projected;
   asked.pinned.value = same ? null : place;
+}
+
+/** Keeps the lines of a unit, or lets go of them. */
+export function toggleUnit(unit: number): void {
+  const kept = asked.units.value;
+  asked.units.value = kept.includes(unit) ? kept.filter((one) => one !== unit) : [...kept, unit];
 }

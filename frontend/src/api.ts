@@ -115,6 +115,10 @@ export interface ActivationsHeader extends SamplesHeader {
   /** True indices of the features of the input that are kept, and how many there are in all. */
   readonly track_features?: readonly number[];
   readonly track_features_total?: number;
+  /** True indices of the units that have numbers of their own, and what these numbers are of. */
+  readonly all_units?: readonly number[];
+  readonly unit_rows?: readonly string[];
+  readonly unit_columns?: readonly string[];
 }
 
 /** How far back the error reaches: up to `timesteps` at least `threshold` of it is left. */

@@ -5,6 +5,7 @@ import { readSelection, watchSelection, writeSelection } from "./host";
 import type { AxisKind } from "./model/axis";
 import { healthNumber, type HealthNumber } from "./model/health";
 import type { Selection } from "./model/address";
+import { UNIT_ORDERS, type UnitOrder } from "./model/unitOrder";
 
 export type WeightsMode = "value" | "start" | "previous";
 
@@ -41,6 +42,9 @@ export const asked = {
   /** Whose gradient is drawn over the training steps. */
   gradientPart: signal(FIRST_PART),
   pinned: signal<Place | null>(null),
+  order: signal<UnitOrder>("index"),
+  /** The units whose lines stay when another cell is pinned. */
+  units: signal<readonly number[]>([]),
 };
 
 /** Reads the URL, and keeps it up to date from then on. */
@@ -65,6 +69,8 @@ function restore(selection: Selection): void {
     asked.weightsFolded.value = selection.weights === "folded";
     asked.gradientPart.value = selection.gradient ?? FIRST_PART;
     asked.pinned.value = place(selection.cell);
+    asked.order.value = UNIT_ORDERS.find((order) => order === selection.order) ?? "index";
+    asked.units.value = wholeNumbers(selection.units);
   });
 }
 
@@ -85,6 +91,8 @@ function serialised(): Selection {
     weights: asked.weightsFolded.value ? "folded" : asked.weights.value === "value" ? "" : asked.weights.value,
     gradient: asked.gradientPart.value === FIRST_PART ? "" : asked.gradientPart.value,
     cell: pinned ? `${pinned.projected ? "h" : "u"}${pinned.unit}.${pinned.column}` : "",
+    order: asked.order.value === "index" ? "" : asked.order.value,
+    units: asked.units.value.join("."),
   };
 }
 
@@ -95,4 +103,10 @@ function place(text: string | undefined): Place | null {
 
 function wholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : null;
+}
+
+/** "3.17.41", each once. */
+function wholeNumbers(text = ""): number[] {
+  const numbers = text.split(".").map(wholeNumber);
+  return Array.from(new Set(numbers.filter((number) => number !== null)));
 }

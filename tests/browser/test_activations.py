@@ -11,6 +11,7 @@ from helpers.layers import make_layer, make_trace
 from helpers.tab import Tab, number
 from lstm_gates_plugin import GateWriter
 from lstm_gates_plugin.gate_trace import GateTrace
+from lstm_gates_plugin.measure.units import survival
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -134,3 +135,66 @@ def test_backward_gru_has_its_old_state_from_the_next_timestep(tab: Tab) -> None
     ]
     assert numbers(value) == [rounded(trace.hidden_state[0, 2, 3])]
     assert "before the matrix product" in tab.text("equation")
+
+
+def shown_units(tab: Tab, map_id: str) -> list[int]:
+    """The unit of each row of a map, from top to bottom, as its tooltip says."""
+    units = []
+    for row in range(UNITS):
+        tab.hover_cell(map_id, row=row, column=0, shape=SHAPE)
+        units.append(int(tab.text("tooltip-title").split()[1]))
+    return units
+
+
+def test_units_are_sorted_by_mean_or_memory_in_all_maps(tab: Tab) -> None:
+    open_layer(tab)
+    trace = lstm_at(10)
+    means = np.float16(trace.gates["forget"][0, :-1]).mean(axis=0)
+    tab.get("order-mean").click()
+    expected = np.argsort(-means).tolist()
+    assert shown_units(tab, "map-forget") == expected
+    assert shown_units(tab, "map-hidden_state") == expected
+    tab.get("order-memory").click()
+    remembered = survival(trace.gates["forget"], trace.mask, backward=False).timesteps
+    shown = shown_units(tab, "map-output")
+    assert (np.diff(remembered[shown]) <= 0).all()
+    assert tab.selection()["order"] == "memory"
+    tab.reload()
+    assert shown_units(tab, "map-output") == shown
+
+
+def test_lines_of_pinned_units_stay(tab: Tab) -> None:
+    open_layer(tab, cell="u1.2")
+    tab.get("keep-unit-1").click()
+    tab.click_cell("map-forget", row=3, column=4, shape=SHAPE)
+    assert tab.selection()["units"] == "1"
+    tab.reload()
+    for unit in (1, 3):
+        gates, states = tab.get(f"unit-lines-{unit}").get_by_role("img").all()
+        values = np.float16(lstm_at(10).gates["forget"][0, :-1, unit])
+        label = gates.get_attribute("aria-label") or ""
+        ends = f"forget from {_written(values.min())} to {_written(values.max())}"
+        assert ends in label
+        assert "hidden state from" in (states.get_attribute("aria-label") or "")
+    tab.get("keep-unit-1").click()
+    tab.press("Escape")
+    assert tab.frame.locator(".unit-lines").count() == 0
+
+
+def test_lines_have_a_tooltip_and_a_click_pins_their_timestep(tab: Tab) -> None:
+    open_layer(tab, cell="u1.2")
+    plot = tab.get("unit-lines-1").locator(".unit-plot").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box is not None
+    at = {"x": box["width"] * 3.5 / TIMESTEPS, "y": 20}
+    plot.hover(position=at)
+    assert tab.text("tooltip-title") == "unit 1 · timestep 3"
+    assert np.float16(tab.tooltip("input")) == np.float16(lstm_at(10).gates["input"][0, 3, 1])
+    plot.click(position=at)
+    assert tab.selection()["cell"] == "u1.3"
+
+
+def _written(value: object) -> str:
+    """A number with three digits, as the page writes it."""
+    return f"{rounded(value):.10g}".replace("-", "−")

@@ -12,20 +12,25 @@ import { hovered } from "../shown";
 import { EquationPanel } from "./EquationPanel";
 import { Heatmap, type Mark } from "./Heatmap";
 import { useFrameHeight, useWidth } from "./hooks";
+import { MapTools } from "./MapTools";
 import { ColourBar, Swatch } from "./parts";
 import { PinnedValues } from "./PinnedValues";
 import { TimeAxis } from "./TimeAxis";
 import { Tooltip, type TooltipContent } from "./Tooltip";
 import { Tracks, tracksHeight } from "./Tracks";
+import { UnitLines, unitsWithLines } from "./UnitLines";
 
 /** What stands above the heatmaps, so that a frame shows them without scrolling; tracks not counted. */
-const ROOM_ABOVE = 222;
+const ROOM_ABOVE = 252;
 const ROOM_FOR_PINNED = 34;
 /** The line above each heatmap, and the gap. */
 const CAPTION = 24;
 
 interface Props {
+  /** As it is drawn. */
   readonly sample: ShownSample;
+  /** The values of all gates and states of the chosen sample. */
+  readonly values: ShownSample;
   readonly gate: string;
 }
 
@@ -35,7 +40,7 @@ interface Pointer {
   readonly key: string;
 }
 
-export function ActivationMaps({ sample, gate }: Props) {
+export function ActivationMaps({ sample, values, gate }: Props) {
   const container = useRef<HTMLDivElement>(null);
   const width = useWidth(container);
   const frameHeight = useFrameHeight();
@@ -47,9 +52,9 @@ export function ActivationMaps({ sample, gate }: Props) {
   const available = (frameHeight - above) / lines - CAPTION;
   const place = hovered.value ?? asked.pinned.value;
 
-  function hover(row: ShownRow, cell: Cell | null, x: number, y: number): void {
-    hovered.value = cell && placeOf(row, cell);
-    setPointer(cell && { x, y, key: row.key });
+  function hover(at: Place | null, x: number, y: number, key = ""): void {
+    hovered.value = at;
+    setPointer(at && { x, y, key });
   }
 
   /** Moves the pinned cell by an arrow key, in the place of a pointer. */
@@ -65,43 +70,47 @@ export function ActivationMaps({ sample, gate }: Props) {
 
   return (
     <>
-      {asked.pinned.value && <PinnedValues sample={sample} place={asked.pinned.value} />}
+      <MapTools />
+      {asked.pinned.value && <PinnedValues sample={values} place={asked.pinned.value} />}
       <div class="beside">
-      <div class="maps" ref={container} style={{ gridTemplateColumns: `repeat(${perLine}, minmax(0, ${widestHeatmap(sample.columns)}px))` }}>
-        {rows.slice(0, perLine).map((row, index) => (
-          <div key={row.key} class="above">
-            {index === 0 && <Tracks sample={sample} mark={place} />}
-            <TimeAxis sample={sample} />
-          </div>
-        ))}
-        {rows.map((row) => (
-          <figure key={row.key} class="map">
-            <figcaption>
-              <Swatch gate={row.key} />
-              <b>{row.name}</b>
-              <span class="meaning" title={row.meaning}>
-                {row.meaning}
-              </span>
-              <NotFinite row={row} />
-              <ColourBar range={row.range} />
-            </figcaption>
-            <Heatmap
-              matrix={row.matrix}
-              range={row.range}
-              height={heatmapHeight(available, row.indices.length)}
-              label={`${row.name}, units by timesteps`}
-              testId={`map-${row.key}`}
-              mark={place && markOf(row, place)}
-              onHover={(cell, x, y) => hover(row, cell, x, y)}
-              onPick={(cell) => pin(placeOf(row, cell))}
-              onShiftKey={(key) => movePinned(row, key)}
-            />
-          </figure>
-        ))}
-      </div>
-      <aside>
-        <EquationPanel sample={sample} place={asked.pinned.value} />
-      </aside>
+        <div class="maps" ref={container} style={{ gridTemplateColumns: `repeat(${perLine}, minmax(0, ${widestHeatmap(sample.columns)}px))` }}>
+          {rows.slice(0, perLine).map((row, index) => (
+            <div key={row.key} class="above">
+              {index === 0 && <Tracks sample={sample} mark={place} />}
+              <TimeAxis sample={sample} />
+            </div>
+          ))}
+          {rows.map((row) => (
+            <figure key={row.key} class="map">
+              <figcaption>
+                <Swatch gate={row.key} />
+                <b>{row.name}</b>
+                <span class="meaning" title={row.meaning}>
+                  {row.meaning}
+                </span>
+                <NotFinite row={row} />
+                <ColourBar range={row.range} />
+              </figcaption>
+              <Heatmap
+                matrix={row.matrix}
+                range={row.range}
+                height={heatmapHeight(available, row.indices.length)}
+                label={`${row.name}, units by timesteps`}
+                testId={`map-${row.key}`}
+                mark={place && markOf(row, place)}
+                onHover={(cell, x, y) => hover(cell && placeOf(row, cell), x, y, row.key)}
+                onPick={(cell) => pin(placeOf(row, cell))}
+                onShiftKey={(key) => movePinned(row, key)}
+              />
+            </figure>
+          ))}
+          {unitsWithLines().map((unit) => (
+            <UnitLines key={unit} sample={values} unit={unit} mark={place} onHover={hover} />
+          ))}
+        </div>
+        <aside>
+          <EquationPanel sample={values} place={asked.pinned.value} />
+        </aside>
       </div>
       {pointer && hovered.value && (
         <Tooltip content={contentAt(sample, hovered.value, pointer.key)} x={pointer.x} y={pointer.y} />

@@ -1,5 +1,6 @@
 // The activations panel: what every gate and state did at each timestep of a sample.
 
+import { maps } from "../maps";
 import { keptSamples, sampleCount, sampleName, sampleWord } from "../model/activations";
 import { count, plural } from "../model/format";
 import { ALL_GATES, asked } from "../selection";
@@ -25,7 +26,7 @@ export function Activations() {
         </p>
       ) : (
         <WhenReady needs={[snapshots.activations, activations]}>
-          {() => shown.value && <ActivationMaps sample={shown.value} gate={gate.value} />}
+          {() => maps.value && shown.value && <ActivationMaps sample={maps.value} values={shown.value} gate={gate.value} />}
         </WhenReady>
       )}
       <Notes sentences={notesOf("activations")} />
