@@ -123,7 +123,7 @@ def test_a_users_own_activation():
     assert trace.layer.options["activation"] == "cube"
     assert trace.layer.options["recurrent_activation"] == "LeakyReLU"
     np.testing.assert_allclose(
-        trace.gates["candidate"], trace.preactivations["candidate"] ** 3, atol=1e-6
+        trace.gates["candidate"], trace.preactivations["candidate"] ** 3, rtol=1e-5, atol=1e-6
     )
 
 
