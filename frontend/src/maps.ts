@@ -1,15 +1,31 @@
 // What the pictures of the activations draw: the chosen sample, its units in the chosen order.
 
 import { computed } from "@preact/signals";
+import { possibleKinds, sampleOfKind, type MapKind } from "./model/mapKinds";
 import { ordered } from "./model/unitOrder";
 import { unitNumbers } from "./model/units";
-import { asked } from "./selection";
-import { gate, shown, snapshot } from "./shown";
+import { ALL_GATES, asked } from "./selection";
+import { sampleIndex, snapshot } from "./shown";
+import { series } from "./state";
 
 /** The numbers of single units at the chosen step. */
 export const units = computed(() => snapshot.value && unitNumbers(snapshot.value));
 
+/** What can be shown of this sample, and what is. */
+export const mapKinds = computed((): MapKind[] => (snapshot.value ? possibleKinds(snapshot.value, sampleIndex.value) : []));
+export const mapKind = computed(() => (mapKinds.value.includes(asked.maps.value) ? asked.maps.value : "gates"));
+
+const unordered = computed(
+  () => snapshot.value && sampleOfKind(snapshot.value, sampleIndex.value, mapKind.value, series.activations.value),
+);
+
+/** The row that is shown alone; all, where there is no such row. */
+export const mapGate = computed(() => {
+  const known = unordered.value?.rows.some(({ key }) => key === asked.gate.value);
+  return known ? asked.gate.value : ALL_GATES;
+});
+
 export const maps = computed(() => {
-  if (!shown.value || !units.value) return undefined;
-  return ordered(shown.value, asked.order.value, gate.value, units.value);
+  if (!unordered.value || !units.value) return undefined;
+  return ordered(unordered.value, asked.order.value, mapGate.value, units.value);
 });

@@ -5,6 +5,7 @@ import { readSelection, watchSelection, writeSelection } from "./host";
 import type { AxisKind } from "./model/axis";
 import { healthNumber, type HealthNumber } from "./model/health";
 import type { Selection } from "./model/address";
+import { MAP_KINDS, type MapKind } from "./model/mapKinds";
 import { UNIT_ORDERS, type UnitOrder } from "./model/unitOrder";
 
 export type WeightsMode = "value" | "start" | "previous";
@@ -42,6 +43,7 @@ export const asked = {
   /** Whose gradient is drawn over the training steps. */
   gradientPart: signal(FIRST_PART),
   pinned: signal<Place | null>(null),
+  maps: signal<MapKind>("gates"),
   order: signal<UnitOrder>("index"),
   /** The units whose lines stay when another cell is pinned. */
   units: signal<readonly number[]>([]),
@@ -69,6 +71,7 @@ function restore(selection: Selection): void {
     asked.weightsFolded.value = selection.weights === "folded";
     asked.gradientPart.value = selection.gradient ?? FIRST_PART;
     asked.pinned.value = place(selection.cell);
+    asked.maps.value = MAP_KINDS.find((kind) => kind === selection.maps) ?? "gates";
     asked.order.value = UNIT_ORDERS.find((order) => order === selection.order) ?? "index";
     asked.units.value = wholeNumbers(selection.units);
   });
@@ -91,6 +94,7 @@ function serialised(): Selection {
     weights: asked.weightsFolded.value ? "folded" : asked.weights.value === "value" ? "" : asked.weights.value,
     gradient: asked.gradientPart.value === FIRST_PART ? "" : asked.gradientPart.value,
     cell: pinned ? `${pinned.projected ? "h" : "u"}${pinned.unit}.${pinned.column}` : "",
+    maps: asked.maps.value === "gates" ? "" : asked.maps.value,
     order: asked.order.value === "index" ? "" : asked.order.value,
     units: asked.units.value.join("."),
   };

@@ -198,3 +198,31 @@ def test_lines_have_a_tooltip_and_a_click_pins_their_timestep(tab: Tab) -> None:
 def _written(value: object) -> str:
     """A number with three digits, as the page writes it."""
     return f"{rounded(value):.10g}".replace("-", "−")
+
+
+def test_shows_what_was_kept_and_what_was_written(tab: Tab) -> None:
+    open_layer(tab)
+    tab.get("maps-written").click()
+    tab.hover_cell("map-kept", row=2, column=3, shape=SHAPE)
+    trace = lstm_at(10)
+    assert trace.cell_state is not None
+    kept = trace.gates["forget"][0, 3, 2] * trace.cell_state[0, 2, 2]
+    written = trace.gates["input"][0, 3, 2] * trace.gates["candidate"][0, 3, 2]
+    assert tab.tooltip("kept") == pytest.approx(kept, abs=2e-3)
+    assert tab.tooltip("written") == pytest.approx(written, abs=2e-3)
+    assert tab.selection()["maps"] == "written"
+    tab.get("gate-kept").click()
+    tab.reload()
+    assert tab.get("activations").locator(".map:not(.track) .heatmap").count() == 1
+
+
+def test_shows_pre_activations(tab: Tab) -> None:
+    open_layer(tab)
+    tab.get("maps-preactivations").click()
+    tab.hover_cell("map-forget", row=1, column=2, shape=SHAPE)
+    assert np.float16(tab.tooltip("forget")) == np.float16(
+        lstm_at(10).preactivations["forget"][0, 2, 1]
+    )
+    tab.click_cell("map-forget", row=1, column=2, shape=SHAPE)
+    pinned = tab.text("pinned-forget").split()[-1]
+    assert np.float16(number(pinned)) == np.float16(lstm_at(10).gates["forget"][0, 2, 1])

@@ -51,13 +51,17 @@ export function shownSample(snapshot: Snapshot, sample: number, statistics: Reco
   const { header, tensors } = snapshot;
   const gaps = sampleGaps(tensors.get("mask"), sample);
   const time = timeColumns(snapshot, sample);
-  const rows = activationRows(header.layer, tensors.keys()).map((row) => shownRow(snapshot, row, sample, gaps, statistics));
   return {
-    rows,
+    rows: shownRows(snapshot, activationRows(header.layer, tensors.keys()), sample, statistics),
     tracks: TRACKS.flatMap((key) => track(snapshot, key, sample, time.columns, gaps)),
     facts: TRACKS.flatMap((key) => wholeSampleValue(snapshot, key, sample)),
     ...time,
   };
+}
+
+export function shownRows(snapshot: Snapshot, rows: readonly Row[], sample: number, statistics: Records | undefined): ShownRow[] {
+  const gaps = sampleGaps(snapshot.tensors.get("mask"), sample);
+  return rows.map((row) => shownRow(snapshot, row, sample, gaps, statistics));
 }
 
 export function timeColumns({ header, tensors }: Samples, sample: number): TimeColumns {

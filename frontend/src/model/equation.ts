@@ -2,7 +2,7 @@
 
 import type { Layer } from "../api";
 import { applied, recovered } from "./equationFunctions";
-import type { UnitValues } from "./equationValues";
+import { cellClip, startsFromZero, type UnitValues } from "./equationValues";
 import { percent, plural, short } from "./format";
 import { gatesOnScreen, words } from "./gates";
 
@@ -24,8 +24,6 @@ export interface Equation {
   readonly notes: readonly string[];
 }
 
-/** Products of stored float16 numbers may differ by so much, as a share of their sizes. */
-const ROUNDING: Readonly<Record<string, number>> = { F16: 2 ** -9, F32: 2 ** -20, F64: 2 ** -40 };
 /** Below this, what is written does not show. */
 const ALMOST_NOTHING = 0.05;
 
@@ -143,9 +141,7 @@ function inBrackets(value: number): string {
 
 /** The initial state is not stored. Zero if that gives the stored new state, else undefined. */
 function initial({ dtype, layer }: UnitValues, written: number, state: number): number | undefined {
-  const clip = cellClip(layer) ?? Infinity;
-  const tolerance = (ROUNDING[dtype] ?? 2 ** -9) * (Math.abs(written) + Math.abs(state)) + 1e-6;
-  return Math.abs(Math.min(clip, Math.max(-clip, written)) - state) <= tolerance ? 0 : undefined;
+  return startsFromZero(layer, written, state, dtype) ? 0 : undefined;
 }
 
 function initialNote({ before }: UnitValues, old: number | undefined, state: string): string[] {
@@ -219,10 +215,6 @@ function isShare(value: number): boolean {
 
 function isCandidate(gate: string): boolean {
   return gate === "candidate" || gate === "hidden";
-}
-
-function cellClip({ options }: Layer): number | undefined {
-  return typeof options.cell_clip === "number" ? options.cell_clip : undefined;
 }
 
 function activation({ options }: Layer): string {

@@ -24,6 +24,20 @@ export type NoValues = "masked" | "averaged" | "outside" | "not kept";
 
 type Snapshot = Payload<ActivationsHeader>;
 
+/** Products of stored float16 numbers may differ by so much, as a share of their sizes. */
+const ROUNDING: Readonly<Record<string, number>> = { F16: 2 ** -9, F32: 2 ** -20, F64: 2 ** -40 };
+
+/** Whether the new state is what was written alone, so that the state before can be taken for zero. */
+export function startsFromZero(layer: Layer, written: number, state: number, dtype: string): boolean {
+  const clip = cellClip(layer) ?? Infinity;
+  const tolerance = (ROUNDING[dtype] ?? 2 ** -9) * (Math.abs(written) + Math.abs(state)) + 1e-6;
+  return Math.abs(Math.min(clip, Math.max(-clip, written)) - state) <= tolerance;
+}
+
+export function cellClip({ options }: Layer): number | undefined {
+  return typeof options.cell_clip === "number" ? options.cell_clip : undefined;
+}
+
 export function unitValues({ header, tensors }: Snapshot, sample: number, unit: number, column: number): UnitValues | NoValues {
   const { layer, block } = header;
   const gaps = sampleGaps(tensors.get("mask"), sample) ?? [];

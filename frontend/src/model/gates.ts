@@ -40,6 +40,15 @@ export function activationRows(layer: Layer, arrays: Iterable<string>): Row[] {
   return [...rows, CELL_STATE, HIDDEN_STATE].filter((row) => present.has(row.array));
 }
 
+/** The same gates before their functions. */
+export function preactivationRows(layer: Layer): Row[] {
+  return gatesOnScreen(layer.gates).map((gate) => {
+    const { activation = "tanh", recurrent_activation: recurrent = "sigmoid" } = layer.options;
+    const before = String(SIGNED.has(gate) ? activation : recurrent);
+    return { ...gateRow(layer, gate), array: `preactivation/${gate}`, meaning: `before ${before}`, scale: "unbounded" };
+  });
+}
+
 export function gatesOnScreen(gates: readonly string[]): string[] {
   const place = (gate: string): number => (SCREEN_ORDER.indexOf(gate) + SCREEN_ORDER.length + 1) % (SCREEN_ORDER.length + 1);
   return [...gates].sort((a, b) => place(a) - place(b));

@@ -1,10 +1,10 @@
 // The activations panel: what every gate and state did at each timestep of a sample.
 
-import { maps } from "../maps";
+import { mapGate, maps } from "../maps";
 import { keptSamples, sampleCount, sampleName, sampleWord } from "../model/activations";
 import { count, plural } from "../model/format";
 import { ALL_GATES, asked } from "../selection";
-import { gate, sampleIndex, selfChecked, shown, snapshot } from "../shown";
+import { sampleIndex, selfChecked, shown, snapshot } from "../shown";
 import { activations, call, calls, snapshots, step } from "../state";
 import { ActivationMaps } from "./ActivationMaps";
 import { notesOf } from "./notes";
@@ -26,7 +26,7 @@ export function Activations() {
         </p>
       ) : (
         <WhenReady needs={[snapshots.activations, activations]}>
-          {() => maps.value && shown.value && <ActivationMaps sample={maps.value} values={shown.value} gate={gate.value} />}
+          {() => maps.value && shown.value && <ActivationMaps sample={maps.value} values={shown.value} gate={mapGate.value} />}
         </WhenReady>
       )}
       <Notes sentences={notesOf("activations")} />
@@ -72,7 +72,7 @@ function SamplePicker() {
 }
 
 function Controls() {
-  if (!shown.value) return null;
+  if (!maps.value) return null;
   return (
     <>
       {calls.value.activations.length > 1 && (
@@ -87,8 +87,8 @@ function Controls() {
       <Segmented
         label="Gate"
         testId="gate"
-        choices={[{ key: ALL_GATES, text: "all" }, ...shown.value.rows.map(({ key, name }) => ({ key, text: name }))]}
-        chosen={gate.value}
+        choices={[{ key: ALL_GATES, text: "all" }, ...maps.value.rows.map(({ key, name }) => ({ key, text: name }))]}
+        chosen={mapGate.value}
         onChoose={(key) => (asked.gate.value = key)}
       />
     </>
