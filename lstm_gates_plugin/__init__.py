@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lstm_gates_plugin.callbacks.lightning import LightningCallback
     from lstm_gates_plugin.callbacks.tf1 import GateHook
     from lstm_gates_plugin.capture import record, recurrent_layers, trace
+    from lstm_gates_plugin.checks.running import check
     from lstm_gates_plugin.gate_trace import GateTrace
     from lstm_gates_plugin.layer import RecurrentLayer
     from lstm_gates_plugin.reading.runs import read
@@ -28,6 +29,7 @@ __all__ = [
     "LightningCallback",
     "Probe",
     "RecurrentLayer",
+    "check",
     "read",
     "record",
     "recurrent_layers",
@@ -44,6 +46,7 @@ _MODULES = {
     "LightningCallback": "callbacks.lightning",
     "Probe": "writing.probe",
     "RecurrentLayer": "layer",
+    "check": "checks.running",
     "read": "reading.runs",
     "record": "capture",
     "recurrent_layers": "capture",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from lstm_gates_plugin.frameworks.recorded import Observation, Observe
+from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.frameworks.traces import to_traces
 from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.gradients import TrainingGradients
@@ -88,15 +88,15 @@ def trace(model: Any, *args: Any, loss: Any = None, **kwargs: Any) -> list[GateT
         ValueError: the model is not built, has no recurrent layer, or one of them did not run or
             ran where it cannot be recorded.
     """
-    observation = _observe(model, args, kwargs, None, loss)
-    if unseen := _unseen(observation):
+    seen = observation(model, args, kwargs, loss=loss)
+    if unseen := _unseen(seen):
         raise ValueError(unseen)
-    if missing := _missing(observation):
+    if missing := _missing(seen):
         raise ValueError(
             missing + " If it is meant to, call the model yourself inside record(model), which "
             "takes the layers that run."
         )
-    return to_traces(observation.calls)
+    return to_traces(seen.calls)
 
 
 def observe(
@@ -125,10 +125,62 @@ def observe(
         TypeError: the model is of no framework that is known here.
         ValueError: the model is not built, or has no recurrent layer.
     """
-    observation = _observe(model, args, kwargs, samples, loss)
-    for sentence in filter(None, (_unseen(observation), _missing(observation))):
+    seen = observation(model, args, kwargs, samples, loss)
+    for sentence in filter(None, (_unseen(seen), _missing(seen))):
         tell(sentence, stacklevel=2)
-    return to_traces(observation.calls, samples), observation.outputs
+    return to_traces(seen.calls, samples), seen.outputs
+
+
+def observation(
+    model: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    samples: int | None = None,
+    loss: Any = None,
+) -> Observation:
+    """Run a model as `trace` does, and give all that was seen, also of layers that did not run.
+
+    Args:
+        model: as for `recurrent_layers`.
+        args: what the model is called with.
+        kwargs: the same, by name.
+        samples: how many rows to record at most; the model runs on all. `None` records all.
+        loss: as for `trace`.
+
+    Raises:
+        TypeError: the model is of no framework that is known here.
+        ValueError: the model is not built, or has no recurrent layer.
+    """
+    asked = {} if loss is None else {"loss": loss}
+    seen: Observation = _adapter(model).observe(model, args, kwargs, samples, **asked)
+    return seen
+
+
+def in_a_row(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[RecordedCall], list[RecordedCall]]:
+    """The calls of a model's layers in two calls of the model, the second right after the first.
+
+    Only afterwards everything is as it was before. What a Flax linen module keeps between calls is
+    returned to its caller, so nothing is carried.
+
+    Args:
+        model: as for `recurrent_layers`, but a TF1 cell.
+        args: what the model is called with.
+        kwargs: the same, by name.
+
+    Raises:
+        TypeError: the model is of no framework that is known here.
+        ValueError: the model is not built, or has no recurrent layer; or it is a TF1 cell.
+    """
+    run_twice = getattr(_adapter(model), "in_a_row", None)
+    if run_twice is None:
+        raise ValueError(
+            f"a cell of TensorFlow 1 ({type(model).__qualname__}) was given, which runs only in "
+            "its graph; expected a model that can be called."
+        )
+    both: tuple[list[RecordedCall], list[RecordedCall]] = run_twice(model, args, kwargs)
+    return both
 
 
 def own_loss(model: Any, target: Any) -> Any:
@@ -231,26 +283,18 @@ def record(model: Any) -> Iterator[Recording]:
         yield Recording(observe)
 
 
-def _observe(
-    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], samples: int | None, loss: Any
-) -> Observation:
-    asked = {} if loss is None else {"loss": loss}
-    observation: Observation = _adapter(model).observe(model, args, kwargs, samples, **asked)
-    return observation
-
-
-def _unseen(observation: Observation) -> str:
+def _unseen(seen: Observation) -> str:
     """Sentences on the layers that ran, but not where one could see it, or nothing."""
     return " ".join(
         f"the calls of layer {id!r} could not be recorded: {why}."
-        for id, why in observation.unseen.items()
+        for id, why in seen.unseen.items()
     )
 
 
-def _missing(observation: Observation) -> str:
+def _missing(seen: Observation) -> str:
     """A sentence on the layers that did not run, or nothing."""
-    ran = {*observation.unseen, *(call.layer.id for call in observation.calls)}
-    missing = [repr(layer.id) for layer in observation.layers if layer.id not in ran]
+    ran = {*seen.unseen, *(call.layer.id for call in seen.calls)}
+    missing = [repr(layer.id) for layer in seen.layers if layer.id not in ran]
     return f"the model did not run its recurrent layer {', '.join(missing)}." if missing else ""
 
 

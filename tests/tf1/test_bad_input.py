@@ -28,6 +28,11 @@ def test_not_built_backward_cell(op):
         lg.trace(op.cell, X, backward_cell=cells.GRUCell(4))
 
 
+def test_a_cell_cannot_be_checked_apart_from_its_graph(op):
+    with pytest.raises(ValueError, match=r"TensorFlow 1 \(MultiRNNCell\).*only in its graph"):
+        lg.check(op.cell, X)
+
+
 @pytest.mark.parametrize("graph", ["v1", "v2"], indirect=True)
 def test_not_initialised(session):
     op = dynamic(cells.LSTMCell(4), 4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -88,6 +89,25 @@ _UNSEEN = (
     "it runs inside jax.grad or jax.vmap, where arrays have no values that could be recorded. Give "
     "the model what it takes without them"
 )
+
+
+def in_a_row(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[RecordedCall], list[RecordedCall]]:
+    """The calls of the layers in two calls of a model in a row; see `capture`."""
+    with contextlib.ExitStack() as stack:
+        if isinstance(model, nnx.Module):
+            stack.enter_context(flax_nnx.restored(model))
+            called = partial(model, *args, **kwargs)
+        else:
+            module, variables = _with_variables(model)
+            called = partial(module.apply, variables, *args, **kwargs)
+        observe = stack.enter_context(recording(model))
+        called()
+        first = len(observe().calls)
+        called()
+        calls = observe().calls
+    return calls[:first], calls[first:]
 
 
 @contextlib.contextmanager

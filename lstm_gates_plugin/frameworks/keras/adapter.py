@@ -122,6 +122,23 @@ def observe(
     return Observation(layers, recorded, arrays)
 
 
+def in_a_row(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[RecordedCall], list[RecordedCall]]:
+    """The calls of the layers in two calls of a model in a row; see `capture`."""
+    backend = _backend(keras_of(model))
+    with (
+        backend.restored(keras_of(model)),
+        restored_variables(changing_variables(model), backend.snapshot),
+        recording(model) as observe,
+    ):
+        model(*args, **{**kwargs, "training": False})
+        first = len(observe().calls)
+        model(*args, **{**kwargs, "training": False})
+        calls = observe().calls
+    return calls[:first], calls[first:]
+
+
 def _settings(model: Any) -> list[tuple[str, Any]]:
     """The plain values that a model's layers hold, on which its call may depend."""
     return [

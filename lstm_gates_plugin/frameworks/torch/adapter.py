@@ -147,6 +147,21 @@ def _observe(
     return Observation(layers, calls, outputs, unseen)
 
 
+def in_a_row(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[RecordedCall], list[RecordedCall]]:
+    """The calls of the layers in two calls of a module in a row; see `capture`."""
+    check(model)
+    module = unwrap(model)
+    with restored(module), recording(module) as observe:
+        args, kwargs = copied_arguments(to_model(module, (args, kwargs)))
+        module(*args, **kwargs)
+        first = len(observe().calls)
+        module(*args, **kwargs)
+        calls = observe().calls
+    return calls[:first], calls[first:]
+
+
 @contextlib.contextmanager
 def recording(model: Any) -> Iterator[Observe]:
     """Record the recurrent layers of a module while the user runs it in any way but training.

@@ -1,0 +1,1 @@
+"""Exact tests of common mistakes on a live model, before it is trained."""
