@@ -36,6 +36,46 @@ def test_a_model_that_cannot_be_opened(model: Any, sentence: str) -> None:
         lg.trace(model, X)
 
 
+class OwnLSTM(nn.Module):
+    """A recurrent module that is made of none of Flax's."""
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        return nn.Dense(2)(x)
+
+
+class Wrapped(nn.Module):
+    """Holds one."""
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        return OwnLSTM()(x)
+
+
+class NnxOwnLSTM(nnx.Module):
+    """A recurrent module that is made of none of Flax's."""
+
+    def __init__(self) -> None:
+        self.gates = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
+
+
+class NnxWrapped(nnx.Module):
+    """Holds one."""
+
+    def __init__(self) -> None:
+        self.encoder = NnxOwnLSTM()
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [(Wrapped(), r"OwnLSTM_0 \(OwnLSTM\)"), (NnxWrapped(), r"encoder \(NnxOwn")]
+)
+def test_what_looks_recurrent_is_named(model: Any, name: str) -> None:
+    if isinstance(model, nn.Module):
+        model = model, model.init(jax.random.key(0), X)
+    with pytest.raises(ValueError, match=f"{name}.*cannot be opened.*from_arrays"):
+        lg.trace(model, X)
+
+
 def test_a_bound_module_has_its_variables_with_it() -> None:
     module, variables = RNN
     (trace,) = lg.trace(module.bind(variables), X)

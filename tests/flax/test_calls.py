@@ -33,6 +33,46 @@ def test_d6_cells_in_the_users_own_loop_are_one_sequence(flavour: Any, how: str)
     assert trace.difference < 1e-5
 
 
+@both
+def test_a_backward_layer_starts_each_stretch_from_its_own_end(flavour: Any) -> None:
+    class Stretches(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            return in_stretches(nn.Bidirectional(nn.RNN(nn.GRUCell(2)), nn.RNN(nn.GRUCell(2))), x)
+
+    class NnxStretches(nnx.Module):
+        def __init__(self) -> None:
+            one, other = (nnx.RNN(nnx.GRUCell(3, 2, rngs=nnx.Rngs(k))) for k in range(2))
+            self.layer = nnx.Bidirectional(one, other)
+
+        def __call__(self, x: Any) -> Any:
+            return in_stretches(self.layer, x)
+
+    model = flavour.built(Stretches() if flavour is LINEN else NnxStretches(), X)
+    output = flavour.call(model, X)
+    forward, one, other = sorted(
+        lg.trace(model, X), key=lambda trace: (trace.layer.direction == "backward", trace.call)
+    )
+    np.testing.assert_allclose(forward.hidden_state, output[..., :2], atol=1e-5)
+    np.testing.assert_allclose(one.hidden_state, output[:, :2, 2:], atol=1e-5)
+    np.testing.assert_allclose(other.hidden_state, output[:, 2:, 2:], atol=1e-5)
+    assert (one.call, other.call) == (0, 1)
+
+
+def in_stretches(layer: Any, x: Any) -> Any:
+    """The output for a sequence that is read in two stretches, each from where the last ended."""
+    carry, first = layer(x[:, :2], return_carry=True)
+    return jax.numpy.concatenate([first, layer(x[:, 2:], initial_carry=carry)], axis=1)
+
+
+@both
+@pytest.mark.parametrize("time_major", [False, True])
+def test_a_trace_says_whether_the_batch_came_first(flavour: Any, time_major: bool) -> None:
+    (trace,) = lg.trace(rnn(flavour, time_major=time_major), X)
+    assert trace.batch_first is not time_major
+    assert trace.hidden_state.shape == ((4, 2, 2) if time_major else (2, 4, 2))
+
+
 class Inside(nn.Module):
     """A layer in a function that the user has transformed."""
 

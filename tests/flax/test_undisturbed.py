@@ -13,10 +13,12 @@ from flax import nnx
 
 import lstm_gates_plugin as lg
 from helpers.flax_models import FLAVOURS, value
+from helpers.memory import resident
 from lstm_gates_plugin.frameworks import kept
 from lstm_gates_plugin.frameworks.flax import running
 
 X = np.random.default_rng(0).normal(size=(2, 4, 3)).astype("float32")
+X8 = np.random.default_rng(0).normal(size=(4, 20, 8)).astype("float32")
 
 
 class Net(nnx.Module):
@@ -114,3 +116,18 @@ def test_what_is_compiled_lives_as_long_as_the_model(flavour: Any) -> None:
     del module, model
     gc.collect()
     assert reference() is None
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS, ids=lambda flavour: flavour.name)
+def test_j8_traces_do_not_grow_memory(flavour: Any) -> None:
+    model = flavour.built(flavour.RNN(flavour.cell("LSTM", 8, 32)), X8)
+    size = sum(array.nbytes for trace in lg.trace(model, X8) for array in trace.parts().values())
+    for _ in range(50):
+        lg.trace(model, X8)
+    gc.collect()
+    before, arrays = resident(), len(jax.live_arrays())
+    for _ in range(300):
+        lg.trace(model, X8)
+    gc.collect()
+    assert len(jax.live_arrays()) == arrays
+    assert resident() - before < 60 * size  # of the 300 that were made

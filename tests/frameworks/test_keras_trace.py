@@ -473,6 +473,15 @@ def test_no_recurrent_layer():
         pass
 
 
+def test_what_looks_recurrent_is_named():
+    class OwnLSTM(layers.Dense):
+        """A recurrent layer that is made of none of Keras's."""
+
+    model = keras.Sequential([keras.Input((3,)), OwnLSTM(2, name="encoder")])
+    with pytest.raises(ValueError, match=r"encoder \(OwnLSTM\) cannot be opened.*from_arrays"):
+        lg.trace(model, np.zeros((1, 3)))
+
+
 def test_not_built():
     with pytest.raises(ValueError, match="is not built yet"):
         lg.trace(keras.Sequential([layers.LSTM(4)]), batch())

@@ -3,7 +3,6 @@
 import contextlib
 import gc
 import random
-import resource
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from torch import nn
 from torch.nn.utils import parametrizations, weight_norm
 
 import lstm_gates_plugin as lg
+from helpers.memory import resident
 
 X = torch.randn(4, 7, 3, generator=torch.Generator().manual_seed(1))
 PROBE = -X
@@ -92,12 +92,6 @@ def train(model: Stateful, between: Any = lambda: None) -> list[Any]:
 def sums_of(model: Stateful) -> list[torch.Tensor]:
     first, (second,) = model.noted["sums"]
     return [first.clone(), second.clone()]
-
-
-def resident() -> int:
-    """The memory that this process has now, in bytes."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
 
 
 def tensors_with_graphs() -> list[torch.Tensor]:

@@ -23,6 +23,7 @@ from lstm_gates_plugin.frameworks.jax_values import (
     refuse_tracing,
     to_numpy,
 )
+from lstm_gates_plugin.frameworks.not_opened import advice
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.layer import RecurrentLayer
 
@@ -71,6 +72,8 @@ def observe(
     refuse_tracing(args, kwargs)
     layers = recurrent_layers(model)
     if isinstance(model, nnx.Module):
+        if not layers:
+            raise _no_layer(model)
         ran = _run_nnx(model, args, kwargs, loss)
     else:
         ran = _run_linen(*_with_variables(model), args, kwargs, len(layers), loss)
@@ -84,6 +87,8 @@ def observe(
     outputs = jax.tree.map(to_numpy, ran.outputs)
     return Observation(layers, recorded, outputs, dict.fromkeys(ran.unseen, _UNSEEN))
 
+
+_SUPPORTED = "Flax's RNN, Bidirectional and cells (RNNCellBase)"
 
 _UNSEEN = (
     "it runs inside jax.grad or jax.vmap, where arrays have no values that could be recorded. Give "
@@ -254,8 +259,12 @@ def _with_variables(model: Any) -> tuple[Any, Mapping[str, Any]]:
 
 
 def _no_layer(model: Any) -> ValueError:
-    module = model[0] if isinstance(model, tuple) else model
+    if isinstance(model, nnx.Module):
+        module, unknown = model, flax_nnx.look_recurrent(model)
+    else:
+        module, variables = _with_variables(model)
+        unknown = flax_linen.look_recurrent(variables)
     return ValueError(
         f"the model {type(module).__name__} has no recurrent layer: no RNN and no cell of Flax was "
-        "found in it."
+        f"found in it. {advice(unknown, _SUPPORTED)}"
     )

@@ -64,6 +64,7 @@ class Call:
         backward: whether it reads the sequence from its end.
         is_reversed: whether `output` is in the order in which it read.
         time_axis: of `inputs` and `output`; `None` for the call of a cell, which have none.
+        joins: see `RecordedCall`.
         is_source: which of the output and the states of the final carry a loss is differentiated
             by; one that is not is the same array as another. Empty if none is.
     """
@@ -73,6 +74,7 @@ class Call:
     backward: bool = False
     is_reversed: bool = False
     time_axis: int | None = None
+    joins: bool = True
     is_source: tuple[bool, ...] = ()
 
     def to_recorded(self, read: Read, samples: int | None = None) -> RecordedCall:
@@ -88,6 +90,8 @@ class Call:
             inputs=inputs[:samples],
             rows=len(inputs),
             precision=self._precision(),
+            joins=self.joins,
+            batch_first=self._is_batch_first(),
         )
         if self.place.description.feature_axes > 1:
             return call
@@ -120,6 +124,13 @@ class Call:
             arriving=self._arriving(mask, order, samples),
         )
         return self._stepped(whole, order) if whole.layer.cell == "unknown" else whole
+
+    def _is_batch_first(self) -> bool:
+        """Whether a batch, if there is one, comes before the time; a cell has no time."""
+        features = self.place.description.feature_axes
+        return self.time_axis is not None and (
+            self.time_axis > 0 or self.tensors["inputs"].ndim == features + 1
+        )
 
     def _layer(self, read: Read, inputs: Array) -> RecurrentLayer:
         weights = self.tensors["weights"]

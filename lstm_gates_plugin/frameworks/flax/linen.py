@@ -34,6 +34,7 @@ from lstm_gates_plugin.frameworks.flax import cells
 from lstm_gates_plugin.frameworks.flax.calls import Place, Step
 from lstm_gates_plugin.frameworks.flax.cells import Description
 from lstm_gates_plugin.frameworks.flax.recording import Part, Recorder
+from lstm_gates_plugin.frameworks.not_opened import is_recurrent_by_name
 from lstm_gates_plugin.layer import RecurrentLayer
 
 _RNN_CALL = inspect.unwrap(linen.RNN.__call__)
@@ -68,6 +69,24 @@ def find(module: Any, variables: Mapping[str, Any]) -> list[RecurrentLayer]:
         place = Place(path, ids.of(path), one.description)
         found.append(place.read(weights, backward=one.backward))
     return found
+
+
+def look_recurrent(variables: Mapping[str, Any]) -> list[str]:
+    """Parts that are recurrent by the name that they got from their class, and cannot be opened.
+
+    Linen names what is made in a `@compact` method after its class, such as `MyLSTM_0`.
+    """
+    return [
+        f"{'/'.join(path)} ({_class_name(path[-1])})"
+        for path, weights in _dicts(_unboxed(variables["params"]))
+        if path
+        and is_recurrent_by_name(_class_name(path[-1]))
+        and not any(cells.recognized(inner) for _, inner in _dicts(weights))
+    ]
+
+
+def _class_name(name: str) -> str:
+    return re.sub(r"_\d+$", "", name)
 
 
 def _unboxed(tree: Any) -> Any:
@@ -173,6 +192,9 @@ def recording(recorder: Recorder, module: Any, parameters: Mapping[str, Any]) ->
         try:
             if not ours or recorder.is_inside or called.is_initializing():
                 return call(*args, **kwargs)
+            if isinstance(called, linen.Bidirectional):
+                with recorder.in_both_directions():
+                    return call(*args, **kwargs)
             if isinstance(called, linen.RNN) and _function(context) is _RNN_CALL:
                 return recorder.rnn(
                     _part(ids, called.cell), called, args, kwargs, call, _start(called, kwargs)

@@ -22,6 +22,7 @@ from lstm_gates_plugin.frameworks.flax import cells
 from lstm_gates_plugin.frameworks.flax.calls import Place, Step
 from lstm_gates_plugin.frameworks.flax.linen import snake_case
 from lstm_gates_plugin.frameworks.flax.recording import Part, Recorder
+from lstm_gates_plugin.frameworks.not_opened import is_recurrent_by_name
 from lstm_gates_plugin.frameworks.replaced import replaced_attributes, replaced_method
 from lstm_gates_plugin.layer import RecurrentLayer
 
@@ -104,6 +105,18 @@ def find(model: Any) -> list[Found]:
     is_layer = isinstance(model, (nnx.RNN, nnx.Bidirectional, RNNCellBase))
     visit(model, (f"{snake_case(type(model).__name__)}_0",) if is_layer else ())
     return list(found.values())
+
+
+def look_recurrent(model: Any) -> list[str]:
+    """Modules that are recurrent by the name of their class, and that cannot be opened."""
+    return [
+        f"{'/'.join(map(str, path)) or 'the model itself'} ({type(node).__name__})"
+        for path, node in nnx.iter_graph(model)
+        if isinstance(node, nnx.Module)
+        and is_recurrent_by_name(type(node).__name__)
+        and jax.tree.leaves(nnx.state(node, nnx.Param))
+        and not find(node)
+    ]
 
 
 def _children(node: Any) -> Iterator[tuple[str, Any]]:
@@ -197,6 +210,13 @@ def recording(recorder: Recorder, found: Sequence[Found]) -> Iterator[None]:
 
         return call
 
+    def bidirectional_call(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with recorder.in_both_directions():
+                return original(self, *args, **kwargs)
+
+        return call
+
     def cell_call(original: Callable[..., Any]) -> Callable[..., Any]:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             place = place_of(self)
@@ -208,6 +228,7 @@ def recording(recorder: Recorder, found: Sequence[Found]) -> Iterator[None]:
 
     with ExitStack() as stack:
         stack.enter_context(replaced_method(nnx.RNN, "__call__", rnn_call))
+        stack.enter_context(replaced_method(nnx.Bidirectional, "__call__", bidirectional_call))
         for cls in {type(each.cell) for each in found}:
             stack.enter_context(replaced_method(cls, "__call__", cell_call))
         yield

@@ -62,6 +62,7 @@ class Recorder:
         self._level = TraceState()
         self._refuses_training = refuses_training
         self._inside = False
+        self._in_both_directions = False
 
     def rnn(
         self,
@@ -120,6 +121,7 @@ class Recorder:
                 backward=flag("reverse"),
                 is_reversed=flag("reverse") and not flag("keep_order"),
                 time_axis=time_axis,
+                joins=not (self._in_both_directions and flag("reverse")),
                 is_source=is_source,
             )
         )
@@ -170,6 +172,15 @@ class Recorder:
     def is_inside(self) -> bool:
         """Whether a layer is being recorded, and what it calls is its own affair."""
         return self._inside
+
+    @contextmanager
+    def in_both_directions(self) -> Iterator[None]:
+        """In the block, a `Bidirectional` calls its two layers."""
+        before, self._in_both_directions = self._in_both_directions, True
+        try:
+            yield
+        finally:
+            self._in_both_directions = before
 
     @contextmanager
     def _in_a_layer(self) -> Iterator[None]:

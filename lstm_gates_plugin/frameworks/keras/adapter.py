@@ -25,6 +25,7 @@ from lstm_gates_plugin.frameworks.keras.losses import (
 from lstm_gates_plugin.frameworks.keras.recording import Recorder
 from lstm_gates_plugin.frameworks.keras.state import changing_variables, restored_variables
 from lstm_gates_plugin.frameworks.levels import Cell, Node
+from lstm_gates_plugin.frameworks.not_opened import advice, is_recurrent_by_name
 from lstm_gates_plugin.frameworks.recorded import Observation, Observe, RecordedCall
 from lstm_gates_plugin.layer import RecurrentLayer
 
@@ -35,6 +36,7 @@ _BACKENDS = {
     "torch": ("torch", "Torch"),
 }
 
+_SUPPORTED = "Keras's LSTM, GRU, SimpleRNN and RNN"
 
 _own_losses: weakref.WeakKeyDictionary[Any, OwnLoss] = weakref.WeakKeyDictionary()
 
@@ -197,11 +199,21 @@ def recording(model: Any) -> Iterator[Observe]:
 def _find(model: Any) -> list[keras_layers.Found]:
     found = keras_layers.find(model)
     if not found:
+        unknown = _look_recurrent(model)
         raise ValueError(
             f"the model {model.name!r} has no recurrent layer: no LSTM, GRU, SimpleRNN or RNN was "
-            "found in it or in the layers that it holds."
+            f"found in it or in the layers that it holds. {advice(unknown, _SUPPORTED)}"
         )
     return found
+
+
+def _look_recurrent(model: Any) -> list[str]:
+    """Layers that are recurrent by the name of their class, and that cannot be opened."""
+    return [
+        f"{layer.name} ({type(layer).__name__})"
+        for layer in model._flatten_layers(include_self=True)
+        if is_recurrent_by_name(type(layer).__name__) and layer.weights
+    ]
 
 
 def _backend(keras: Keras) -> Backend:

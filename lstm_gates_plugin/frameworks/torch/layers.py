@@ -29,6 +29,7 @@ from typing import Any
 
 from torch.nn.utils import parametrize
 
+from lstm_gates_plugin.frameworks.not_opened import is_recurrent_by_name
 from lstm_gates_plugin.frameworks.torch.kinds import Place, class_name, places_of
 
 # By class of a wrapper, the attribute that holds what it wraps.
@@ -42,9 +43,6 @@ _WRAPPED = {
 }
 #: Of these, the ones that hand work to other devices or wait for other processes.
 DISTRIBUTING = ("DataParallel", "DistributedDataParallel")
-
-# The end of a class's name that says that it is recurrent, other than `LSTMHead`.
-_RECURRENT = re.compile(r"(LSTM|GRU|RNN|Recurrent)(Cell|Layer|Block|Net|Network|Model|Module)?\d*$")
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def look_recurrent(model: Any) -> list[str]:
     names = []
     for path, module in unwrap(model).named_modules():
         cls = _original_name(module)
-        if not _RECURRENT.search(cls) or next(module.parameters(), None) is None:
+        if not is_recurrent_by_name(cls) or next(module.parameters(), None) is None:
             continue
         if not any(class_name(each) for each in module.modules()):
             names.append(f"{path.replace('.', '/') or 'the model itself'} ({cls})")

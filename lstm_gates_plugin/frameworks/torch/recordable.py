@@ -9,6 +9,7 @@ import torch
 from torch._C._dynamo import eval_frame
 from torch.nn.parameter import is_lazy
 
+from lstm_gates_plugin.frameworks.not_opened import advice
 from lstm_gates_plugin.frameworks.torch import kinds
 from lstm_gates_plugin.frameworks.torch import layers as torch_layers
 from lstm_gates_plugin.frameworks.torch.layers import Found, unwrap
@@ -27,10 +28,13 @@ def recordable(model: Any) -> list[Found]:
     if not found:
         raise ValueError(
             f"{name} has no recurrent layer: no {kinds.SUPPORTED} was found in it. "
-            + _advice(unknown)
+            + advice(unknown, kinds.SUPPORTED)
         )
     if unknown:
-        tell(f"{name} has more that looks recurrent. {_advice(unknown)}", stacklevel=5)
+        tell(
+            f"{name} has more that looks recurrent. {advice(unknown, kinds.SUPPORTED)}",
+            stacklevel=5,
+        )
     if _is_sharded(model):
         raise ValueError(
             f"{name} is sharded by FSDP: each process holds a part of the weights, and calling it "
@@ -45,18 +49,6 @@ def recordable(model: Any) -> list[Found]:
     ]
     warn_or_raise(scripted, len(scripted) < len(found))
     return [each for each in found if not kinds.is_scripted(each.module)]
-
-
-def _advice(unknown: Sequence[str]) -> str:
-    which = (
-        f"{', '.join(unknown)} cannot be opened, since the equations are not known. "
-        if unknown
-        else ""
-    )
-    return (
-        f"{which}A recurrent module of your own is opened as far as it is made of {kinds.SUPPORTED}"
-        "; otherwise hand its arrays to lg.RecurrentLayer.from_arrays."
-    )
 
 
 def warn_or_raise(sentences: Sequence[str], others_remain: bool) -> None:
