@@ -10,6 +10,7 @@ from typing import Any
 from lstm_gates_plugin import format
 from lstm_gates_plugin.callbacks import shared
 from lstm_gates_plugin.callbacks.lightning_hooks import Hooks, ignored
+from lstm_gates_plugin.callbacks.lightning_loss import loss_of_training_step
 from lstm_gates_plugin.frameworks.replaced import replaced_attributes
 from lstm_gates_plugin.writing.arguments import checked_options
 from lstm_gates_plugin.writing.notices import Notices
@@ -43,7 +44,9 @@ class LightningCallback(Hooks):
     Args:
         probe: the samples on which the gates are watched: the model's input, or a `Probe`, of
             whose loss the gradients through time are logged:
-            ``Probe(x_val[:4], target=y_val[:4], loss=torch.nn.functional.mse_loss)``.
+            ``Probe(x_val[:4], target=y_val[:4], loss=torch.nn.functional.mse_loss)``. Without a
+            loss it is that of the module's own ``training_step`` for the batch ``(x, target)``, if
+            that calls ``self(x)``, optimizes nothing itself, and runs in a single process.
             "first_val_batch" takes the input in the first batch of validation: the first item of a
             tuple, list or dict, or the batch itself. That comes before training unless the sanity
             check is off; then activations are logged from the first validation on. Without a probe
@@ -202,7 +205,7 @@ class LightningCallback(Hooks):
                 self._writer.log(
                     module,
                     step=step,
-                    probe=_converted(self._probe, trainer),
+                    probe=_prepared(self._probe, trainer, module),
                     name=self._name,
                     epoch=self._epoch,
                     loss=_number(self._loss),
@@ -246,13 +249,14 @@ def _taken(inputs: Any, which: str) -> Probe:
     return probe
 
 
-def _converted(probe: Probe | None, trainer: Any) -> Probe | None:
-    """The probe in the precision in which the Trainer gives batches to the model."""
+def _prepared(probe: Probe | None, trainer: Any, module: Any) -> Probe | None:
+    """The probe in the precision in which the Trainer gives batches, with the module's own loss."""
     if probe is None:
         return None
     converted = copy.copy(probe)
     given = trainer.precision_plugin.convert_input((probe.args, probe.kwargs, probe.target))
     converted.args, converted.kwargs, converted.target = given
+    converted.own_loss = loss_of_training_step(trainer, module, converted)
     return converted
 
 

@@ -55,6 +55,8 @@ class Probe:
         self.sample_names = sample_names
         #: Where it is from, and what to do if it does not fit, for one that the user did not give.
         self.origin = ""
+        #: The loss of what the model returns, where a callback knows it and the user gave none.
+        self.own_loss: Callable[[Any], Any] | None = None
 
     @classmethod
     def of(cls, value: Any) -> Probe:

@@ -63,7 +63,7 @@ def loss_of(model: Any, probe: Probe) -> Any:
     """The loss of the model's outputs: the probe's own, or that which the model is trained with."""
     if probe.mean_loss is not None or probe.target is None:
         return probe.mean_loss
-    return capture.own_loss(model, probe.target)
+    return probe.own_loss or capture.own_loss(model, probe.target)
 
 
 def _observe(

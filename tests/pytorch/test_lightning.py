@@ -115,6 +115,40 @@ def test_the_loss_of_a_probe_gives_gradients_through_time(
     assert np.isfinite(layer.series("hidden_state", "reach", kind="gradients").values).all()
 
 
+@IN_BOTH
+def test_a_probe_without_a_loss_takes_that_of_the_training_step(tmp_path: Path, pl: Any) -> None:
+    norms, trained = [], []
+    own, given = lg.Probe(X[:4], target=Y[:4]), lg.Probe(X[:4], target=Y[:4], loss=loss_of)
+    for name, probe in (("none", None), ("given", given), ("own", own)):
+        callback = None if probe is None else lg.LightningCallback(probe, 1)
+        trained.append(train(pl, tmp_path / name, callback))
+        if probe is not None:
+            layer = logged(tmp_path / name)["net/rnn"]
+            norms.append(layer.series("kernel/forget", "norm", kind="gradients"))
+    assert norms[1].steps.tolist() == list(range(9))
+    assert (norms[1].values > 0).all()
+    np.testing.assert_allclose(norms[1].values, norms[0].values, rtol=1e-6)
+    for one in trained[1:]:
+        assert one[:2] == trained[0][:2]
+        assert all(map(torch.equal, one[2], trained[0][2]))
+    scalars = [
+        EventAccumulator(str(tmp_path / name / "lightning_logs/version_0")).Reload().Tags()
+        for name in ("none", "own")
+    ]
+    assert scalars[0]["scalars"] == scalars[1]["scalars"]
+
+
+def test_a_training_step_may_return_a_dict_and_take_only_the_batch(tmp_path: Path, pl: Any) -> None:
+    class Short(module_class(pl)):  # type: ignore[misc]
+        def training_step(self, batch: Any) -> Any:
+            x, target = batch
+            return {"loss": loss_of(self(x), target).mean(), "rows": len(x)}
+
+    fit(pl, tmp_path, lg.LightningCallback(lg.Probe(X[:4], target=Y[:4]), 1), module=Short())
+    norms = logged(tmp_path)["net/rnn"].series("kernel/forget", "norm", kind="gradients")
+    assert (norms.values > 0).all()
+
+
 @pytest.mark.parametrize("kind", ["dict", "tensor"])
 def test_other_batches_give_their_first_item(tmp_path: Path, pl: Any, kind: str) -> None:
     class Other(module_class(pl)):  # type: ignore[misc]

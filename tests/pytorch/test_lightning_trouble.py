@@ -14,7 +14,7 @@ import torch
 import lstm_gates_plugin as lg
 from helpers.lightning_training import fit, loader, logged, module_class, steps, trainer
 from helpers.required import require_framework
-from helpers.torch_training import X, hidden_tensorflow
+from helpers.torch_training import X, Y, hidden_tensorflow, loss_of
 
 # Lightning's own, on what is left out here on purpose.
 pytestmark = [
@@ -68,6 +68,59 @@ def test_a_model_without_forward_is_named(tmp_path: Path, pl: Any) -> None:
     with pytest.warns(UserWarning, match='LSTM Gates could not log.*missing the required "forward'):
         fit(pl, tmp_path, lg.LightningCallback(X[:4]), module=NoForward(), val=False)
     assert steps(tmp_path, "kernel/forget") == [0, 1, 2, 3, 4]
+
+
+def trouble_of_step(pl: Any, kind: str) -> Any:
+    """A module from whose training step no loss can be had."""
+
+    class Troubled(module_class(pl)):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.automatic_optimization = kind != "optimizes in its training_step"
+
+        def training_step(self, batch: Any, index: int) -> Any:
+            if kind == "does not call the module itself":
+                return loss_of(self.net(batch[0]), batch[1]).mean()
+            loss = super().training_step(batch, index)
+            if kind == "returned None" and len(batch[0]) == 4:
+                return None
+            if not self.automatic_optimization:
+                self.manual_backward(loss)
+                self.optimizers().step()
+            if kind == "'NoneType' object has no attribute 'experiment'":
+                self.logger.experiment.add_scalar("mine", 1.0, self.global_step)
+            return loss
+
+    return Troubled()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "does not call the module itself",
+        "optimizes in its training_step",
+        "returned None",
+        "'NoneType' object has no attribute 'experiment'",
+    ],
+)
+def test_a_training_step_that_gives_no_loss_is_told_once(
+    tmp_path: Path, pl: Any, kind: str
+) -> None:
+    callback = lg.LightningCallback(lg.Probe(X[:4], target=Y[:4]), 1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit(pl, tmp_path, callback, module=trouble_of_step(pl, kind), val=False)
+    (sentence,) = ours(caught)
+    assert "the gradients through time" in sentence
+    assert kind in sentence
+    assert steps(tmp_path) == [0, 1, 2, 3, 4]
+    assert logged(tmp_path)["net/rnn"].kinds == ["weights", "activations"]
+
+
+def test_a_probe_with_arguments_by_name_wants_a_loss_of_its_own(tmp_path: Path, pl: Any) -> None:
+    callback = lg.LightningCallback(lg.Probe(x=X[:4], target=Y[:4]))
+    with pytest.warns(UserWarning, match=r"arguments by name \(x\).*Probe\(x, target=y, loss="):
+        fit(pl, tmp_path, callback, val=False)
 
 
 def test_a_probe_that_does_not_fit_is_told_once(tmp_path: Path, pl: Any) -> None:

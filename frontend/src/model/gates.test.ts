@@ -32,6 +32,13 @@ it("knows that two kinds of MGU read their forget gate the other way round", () 
   expect(meaning(false)).toBe("1 = take the candidate");
 });
 
+it("knows that an update gate may stand for the candidate", () => {
+  const meaning = (options: Readonly<Record<string, boolean>>) =>
+    activationRows(layer({ cell: "gru", gates: ["update"], options }), ["activation/update"])[0]?.meaning;
+  expect(meaning({ update_keeps: true })).toBe("1 = keep the old state");
+  expect(meaning({ update_keeps: false })).toBe("1 = take the candidate");
+});
+
 it("puts gates that it does not know last, in their own order", () => {
   expect(gatesOnScreen(["z", "output", "a", "forget"])).toEqual(["forget", "output", "z", "a"]);
 });

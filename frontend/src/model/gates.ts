@@ -74,8 +74,9 @@ function gateRow(layer: Layer, gate: string): Row {
   };
 }
 
-/** Flax's MGU keeps the old state by the forget gate, the paper's takes the candidate by it. */
+/** The gate between the old state and the candidate stands for either, as the framework has it. */
 function meaning({ cell, options }: Layer, gate: string): string {
+  if (cell === "gru" && gate === "update" && options.update_keeps === false) return "1 = take the candidate";
   if (cell === "mgu" && gate === "forget") return options.forget_keeps ? "1 = keep the old state" : "1 = take the candidate";
   return MEANINGS[`${cell}/${gate}`] ?? "";
 }
