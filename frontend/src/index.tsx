@@ -10,6 +10,7 @@ import { bindToUrl } from "./selection";
 import { startFetching } from "./state";
 import style from "./style.css?inline";
 import healthStyle from "./styles/health.css?inline";
+import weightsStyle from "./styles/weights.css?inline";
 import sidebarStyle from "./styles/sidebar.css?inline";
 import { theme } from "./theme";
 import { App } from "./views/App";
@@ -18,7 +19,7 @@ export function render(): void {
   document.documentElement.lang = "en";
   document.title = "LSTM Gates";
   const sheet = document.createElement("style");
-  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle;
+  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle;
   document.head.append(sheet);
   effect(() => {
     document.documentElement.dataset.theme = theme.value;

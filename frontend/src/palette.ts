@@ -84,6 +84,11 @@ export function gradient(ramp: Ramp, theme: Theme): string {
   return `linear-gradient(to right, ${stops.join(", ")})`;
 }
 
+/** A colour that lets what lies behind it through. */
+export function withOpacity(colour: string, opacity: number): string {
+  return `rgb(${rgb(colour).join(" ")} / ${opacity})`;
+}
+
 export function missingColour(theme: Theme): string {
   return MISSING[theme];
 }

@@ -3,12 +3,15 @@
 import { batch, effect, signal } from "@preact/signals";
 import { readSelection, watchSelection, writeSelection } from "./host";
 import type { AxisKind } from "./model/axis";
+import type { Span } from "./model/figure";
 import { healthNumber, type HealthNumber } from "./model/health";
 import type { Selection } from "./model/address";
 import { MAP_KINDS, type MapKind } from "./model/mapKinds";
+import type { TrendAxis } from "./model/weightTrends";
 import { UNIT_ORDERS, type UnitOrder } from "./model/unitOrder";
 
 export type WeightsMode = "value" | "start" | "previous";
+export type DistributionKind = "ridges" | "bands";
 
 /** A unit and a timestep, by true index. Components of a projected hidden state are not units. */
 export interface Place {
@@ -25,6 +28,7 @@ export interface ScalarName {
 
 export const ALL_GATES = "all";
 export const FIRST_PART = "kernel";
+export const FIRST_STATISTIC = "change_since_start";
 
 /** What the user asked for. Empty: what is chosen for them; for the step, null is the last one, also when it moves on. */
 export const asked = {
@@ -40,6 +44,14 @@ export const asked = {
   health: signal<HealthNumber>("nearly_open"),
   weights: signal<WeightsMode>("value"),
   weightsFolded: signal(false),
+  /** The row whose distribution is drawn; empty: that of the chosen gate. */
+  row: signal(""),
+  distribution: signal<DistributionKind>("ridges"),
+  /** The first and the last training step of the distribution; null is all. */
+  span: signal<Span | null>(null),
+  /** What is drawn of the weights over training steps. */
+  statistic: signal(FIRST_STATISTIC),
+  trendAxis: signal<TrendAxis>("linear"),
   /** Whose gradient is drawn over the training steps. */
   gradientPart: signal(FIRST_PART),
   pinned: signal<Place | null>(null),
@@ -69,6 +81,11 @@ function restore(selection: Selection): void {
     asked.health.value = healthNumber(selection.health);
     asked.weights.value = selection.weights === "start" || selection.weights === "previous" ? selection.weights : "value";
     asked.weightsFolded.value = selection.weights === "folded";
+    asked.row.value = selection.row ?? "";
+    asked.distribution.value = selection.distribution === "bands" ? "bands" : "ridges";
+    asked.span.value = span(selection.steps);
+    asked.statistic.value = selection.statistic ?? FIRST_STATISTIC;
+    asked.trendAxis.value = selection.trend_axis === "log" ? "log" : "linear";
     asked.gradientPart.value = selection.gradient ?? FIRST_PART;
     asked.pinned.value = place(selection.cell);
     asked.maps.value = MAP_KINDS.find((kind) => kind === selection.maps) ?? "gates";
@@ -92,6 +109,11 @@ function serialised(): Selection {
     axis: asked.axis.value === "log" ? "log" : "",
     health: asked.health.value === healthNumber("") ? "" : asked.health.value,
     weights: asked.weightsFolded.value ? "folded" : asked.weights.value === "value" ? "" : asked.weights.value,
+    row: asked.row.value,
+    distribution: asked.distribution.value === "ridges" ? "" : asked.distribution.value,
+    steps: asked.span.value?.join("-") ?? "",
+    statistic: asked.statistic.value === FIRST_STATISTIC ? "" : asked.statistic.value,
+    trend_axis: asked.trendAxis.value === "log" ? "log" : "",
     gradient: asked.gradientPart.value === FIRST_PART ? "" : asked.gradientPart.value,
     cell: pinned ? `${pinned.projected ? "h" : "u"}${pinned.unit}.${pinned.column}` : "",
     maps: asked.maps.value === "gates" ? "" : asked.maps.value,
@@ -103,6 +125,12 @@ function serialised(): Selection {
 function place(text: string | undefined): Place | null {
   const match = /^([uh])(\d+)\.(\d+)$/.exec(text ?? "");
   return match ? { projected: match[1] === "h", unit: Number(match[2]), column: Number(match[3]) } : null;
+}
+
+/** "100-900" */
+function span(text: string | undefined): Span | null {
+  const match = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? "");
+  return match ? [Number(match[1]), Number(match[2])] : null;
 }
 
 function wholeNumber(text: string | undefined): number | null {

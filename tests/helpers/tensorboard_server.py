@@ -46,7 +46,9 @@ def tensorboard_server(
         RuntimeError: TensorBoard ended or did not answer in time; with its output.
     """
     command = [str(Path(python).parent / "tensorboard"), "--logdir", str(logdir), "--port", "0"]
-    environment = os.environ if tensorflow else {**os.environ, "PYTHONPATH": str(_HIDING)}
+    paths = [str(_HIDING), *filter(None, [os.environ.get("PYTHONPATH")])]
+    hiding = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    environment = os.environ if tensorflow else hiding
     with tempfile.NamedTemporaryFile("wb", suffix=".log") as output:
         process = subprocess.Popen(
             [*command, *arguments],

@@ -27,6 +27,8 @@ export interface Figure {
   readonly yRange: Span;
   readonly yTicks: readonly Tick[];
   readonly lines: readonly Line[];
+  /** Filled between two of the lines, by their places in the list. */
+  readonly bands?: readonly { readonly upper: number; readonly lower: number; readonly colour: string }[];
 }
 
 /** Where a value stands in a span, as a share 0..1. */

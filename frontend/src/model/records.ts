@@ -4,9 +4,20 @@ import type { Series } from "../api";
 import type { Payload } from "../safetensors";
 import { positionAt } from "./steps";
 
+/** Counts below the bounds, in 32 bins of equal width between them, and above. */
+export interface Histogram {
+  readonly counts: readonly number[];
+  readonly low: number;
+  readonly high: number;
+}
+
 export interface Records {
   readonly header: Series;
   readonly steps: readonly number[];
+  /** One statistic of one row of the record at a position; NaN where there is no such row or column. */
+  value(position: number, row: string, column: string): number;
+  /** What was counted in a row of the record at a position; undefined where there is no such row. */
+  histogram(position: number, row: string): Histogram | undefined;
   /** One statistic of one row at each step; all NaN where there is no such row or column. */
   series(row: string, column: string): number[];
   /** One column that belongs to the whole record, such as "loss". */
@@ -29,6 +40,16 @@ export function records({ header, tensors }: Payload<Series>): Records {
     return statistics[(position * rows.length + r) * columns.length + c] ?? NaN;
   }
 
+  function histogram(position: number, row: string): Histogram | undefined {
+    const r = rows.indexOf(row);
+    const [all, bounds] = [tensors.get("histogram"), tensors.get("bounds")];
+    const bins = all?.shape[2];
+    if (r < 0 || !all || !bounds || bins === undefined) return undefined;
+    const place = position * rows.length + r;
+    const counts = Array.from(all.values.slice(place * bins, (place + 1) * bins), Number);
+    return { counts, low: bounds.values[2 * place] ?? NaN, high: bounds.values[2 * place + 1] ?? NaN };
+  }
+
   function recordValue(position: number, column: string): number {
     const at = recordColumns.indexOf(column);
     return at < 0 ? NaN : (perRecord[position * recordColumns.length + at] ?? NaN);
@@ -37,6 +58,8 @@ export function records({ header, tensors }: Payload<Series>): Records {
   return {
     header,
     steps,
+    value,
+    histogram,
     series: (row, column) => steps.map((_, position) => value(position, row, column)),
     recordSeries: (column) => steps.map((_, position) => recordValue(position, column)),
     at: (step, row, column) => value(positionAt(steps, step), row, column),

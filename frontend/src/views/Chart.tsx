@@ -81,7 +81,7 @@ function dataOf({ x, lines }: Figure): uPlot.AlignedData {
 }
 
 function options(figure: Figure, width: number, height: number, { left, right }: Margins): uPlot.Options {
-  const { xRange, xTicks, xName, yRange, yTicks, lines } = figure;
+  const { xRange, xTicks, xName, yRange, yTicks, lines, bands } = figure;
   const { text, grid } = COLOURS[theme.value];
   const axis = { stroke: text, font: FONT, ticks: { show: false }, gap: 4 };
   const hasAxis = xTicks?.length !== 0;
@@ -110,6 +110,7 @@ function options(figure: Figure, width: number, height: number, { left, right }:
       },
     ],
     series: [{}, ...lines.map(series)],
+    ...(bands && { bands: bands.map(({ upper, lower, colour }) => ({ series: [upper + 1, lower + 1] as [number, number], fill: colour })) }),
   };
 }
 

@@ -3,15 +3,17 @@
 import { count, plural } from "../model/format";
 import { sameEntries } from "../model/weights";
 import { asked, type WeightsMode } from "../selection";
-import { calls, firstWeights, layer, picture, previousWeights, snapshots, step, weights, weightsBefore } from "../state";
+import { calls, firstWeights, layer, picture, previousWeights, series, snapshots, statistics, step, weights, weightsBefore } from "../state";
 import { notesOf } from "./notes";
 import { Notes, Panel, WhenReady } from "./Panel";
 import { Facts, Segmented } from "./parts";
 import { WeightMaps } from "./WeightMaps";
+import { WeightNumbers } from "./WeightNumbers";
 
 const HELP =
   "Each picture is one gate's part of the weights: a row is an input (below: a component of the previous hidden state), a column is a unit. " +
-  "The entries are exact, never averaged, so the change since the start or since the previous picture is exact too.";
+  "The entries are exact, never averaged, so the change since the start or since the previous picture is exact too. Below is how all of a gate's weights are distributed at every training step, " +
+  "and how any of their numbers went.";
 
 export function Weights() {
   const folded = asked.weightsFolded.value;
@@ -31,6 +33,7 @@ function Body() {
         {() => <Compared />}
       </WhenReady>
       <Notes sentences={notesOf("weights")} />
+      <WhenReady needs={[statistics.weights]}>{() => series.weights.value && <WeightNumbers data={series.weights.value} />}</WhenReady>
     </>
   );
 }

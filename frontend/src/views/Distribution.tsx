@@ -1,0 +1,88 @@
+// How the numbers of one row are distributed at each training step, as ridges or as bands of percentiles.
+
+import { useMemo } from "preact/hooks";
+import { binsOf, outlierSentences, valueRange, type Bins } from "../model/distribution";
+import type { Span } from "../model/figure";
+import { gateOf, rowName } from "../model/weightRows";
+import { count, plural } from "../model/format";
+import type { Records } from "../model/records";
+import { ALL_GATES, asked, type DistributionKind } from "../selection";
+import { Bands } from "./Bands";
+import { NumbersTable } from "./NumbersTable";
+import { Facts, Segmented, Select } from "./parts";
+import { Ridges } from "./Ridges";
+import { StepSpan } from "./StepSpan";
+
+const KINDS: readonly { readonly key: DistributionKind; readonly text: string; readonly title: string }[] = [
+  { key: "ridges", text: "ridges", title: "One ridge per training step, the first at the back: how many of the numbers have each value" },
+  { key: "bands", text: "bands", title: "Percentiles over training steps: half of the numbers lie in the darkest band" },
+];
+
+interface Props {
+  readonly data: Records;
+  readonly row: string;
+  readonly rows: readonly string[];
+  readonly name: string;
+}
+
+export function Distribution({ data, row, rows, name }: Props) {
+  const all = useMemo(() => binsOf(data, row), [data, row]);
+  const shown = all.filter(({ step }) => isWithin(asked.span.value, step));
+  const range = useMemo(() => valueRange(shown), [shown.length, all, asked.span.value]);
+  return (
+    <section class="distribution" aria-label={`Distribution of ${name}`} data-testid="distribution">
+      <div class="norms-title">
+        <h3>Distribution over training</h3>
+        <p class="facts">
+          <Facts>{[`numbers at ${count(all.length)} of ${plural(data.header.log_calls, "log call")}`]}</Facts>
+        </p>
+        <Segmented label="How the distribution is drawn" testId="distribution-kind" choices={KINDS} chosen={asked.distribution.value} onChoose={chooseKind} />
+      </div>
+      <div class="distribution-tools">
+        <Select
+          label="of"
+          testId="distribution-row"
+          chosen={row}
+          options={rows.map((value) => ({ value, text: rowName(value, data.header.layer.gates) }))}
+          onChoose={chooseRow}
+        />
+        <StepSpan steps={all.map(({ step }) => step)} />
+      </div>
+      <Drawn shown={shown} data={data} row={row} range={range} name={name} />
+      {outlierSentences(shown, range).map((sentence) => (
+        <p key={sentence} class="quiet" data-testid="distribution-outliers">
+          {sentence}
+        </p>
+      ))}
+      <NumbersTable data={data} row={row} steps={shown.map(({ step }) => step)} name={name} />
+    </section>
+  );
+}
+
+interface DrawnProps {
+  readonly shown: readonly Bins[];
+  readonly data: Records;
+  readonly row: string;
+  readonly range: Span;
+  readonly name: string;
+}
+
+function Drawn({ shown, data, row, range, name }: DrawnProps) {
+  if (shown.length === 0) return <p class="empty">There are no numbers between these training steps.</p>;
+  if (asked.distribution.value === "bands") return <Bands data={data} row={row} shown={shown} range={range} name={name} />;
+  return <Ridges shown={shown} range={range} gate={gateOf(row)} name={name} />;
+}
+
+function chooseKind(kind: DistributionKind): void {
+  asked.distribution.value = kind;
+}
+
+/** The chosen gate goes along, where one was chosen. */
+function chooseRow(row: string): void {
+  asked.row.value = row;
+  if (asked.gate.value !== ALL_GATES) asked.gate.value = row.includes("/") ? gateOf(row) : ALL_GATES;
+}
+
+function isWithin(span: Span | null, step: number): boolean {
+  return !span || (step >= span[0] && step <= span[1]);
+}

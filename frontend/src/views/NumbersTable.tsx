@@ -1,0 +1,49 @@
+// The numbers of a picture as a table, for those who cannot see it or want them exactly.
+
+import { count, exact } from "../model/format";
+import type { Records } from "../model/records";
+
+const COLUMNS = ["min", "p1", "p25", "p50", "p75", "p99", "max", "mean", "std", "zero", "nan"] as const;
+const NAMES: Readonly<Record<string, string>> = { p1: "1 %", p25: "25 %", p50: "median", p75: "75 %", p99: "99 %", zero: "zeros", nan: "NaN" };
+const MOST_LINES = 60;
+
+interface Props {
+  readonly data: Records;
+  readonly row: string;
+  readonly steps: readonly number[];
+  readonly name: string;
+}
+
+export function NumbersTable({ data, row, steps, name }: Props) {
+  const every = Math.ceil(steps.length / MOST_LINES);
+  const listed = steps.filter((_, index) => index % every === 0 || index === steps.length - 1);
+  return (
+    <details class="numbers-table">
+      <summary data-testid="numbers-table">numbers as a table</summary>
+      <div class="scrolled" tabIndex={0} role="region" aria-label={`Numbers of ${name}`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">training step</th>
+              {COLUMNS.map((column) => (
+                <th key={column} scope="col">
+                  {NAMES[column] ?? column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {listed.map((at) => (
+              <tr key={at}>
+                <th scope="row">{count(at)}</th>
+                {COLUMNS.map((column) => (
+                  <td key={column}>{exact(data.at(at, row, column))}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
