@@ -10,6 +10,7 @@ import { bindToUrl } from "./selection";
 import { startFetching } from "./state";
 import style from "./style.css?inline";
 import healthStyle from "./styles/health.css?inline";
+import unitsStyle from "./styles/units.css?inline";
 import weightsStyle from "./styles/weights.css?inline";
 import sidebarStyle from "./styles/sidebar.css?inline";
 import { theme } from "./theme";
@@ -19,7 +20,7 @@ export function render(): void {
   document.documentElement.lang = "en";
   document.title = "LSTM Gates";
   const sheet = document.createElement("style");
-  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle;
+  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle;
   document.head.append(sheet);
   effect(() => {
     document.documentElement.dataset.theme = theme.value;

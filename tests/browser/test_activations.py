@@ -226,3 +226,40 @@ def test_shows_pre_activations(tab: Tab) -> None:
     tab.click_cell("map-forget", row=1, column=2, shape=SHAPE)
     pinned = tab.text("pinned-forget").split()[-1]
     assert np.float16(number(pinned)) == np.float16(lstm_at(10).gates["forget"][0, 2, 1])
+
+
+def test_units_are_points_by_how_often_their_gate_is_open_and_closed(tab: Tab) -> None:
+    open_layer(tab, gate="output")
+    gate = lstm_at(10).gates["output"]
+    values = gate[lstm_at(10).mask]
+    opened, closed = (values > 0.9).mean(axis=0), (values < 0.1).mean(axis=0)
+    panel = tab.get("saturation")
+    panel.locator("summary").click()
+    lines = [row.split() for row in panel.locator("tbody tr").all_inner_texts()]
+    shown = [[float(word) for word in line if word not in "%<"] for line in lines]
+    expected = [[unit, 100 * opened[unit], 100 * closed[unit]] for unit in range(UNITS)]
+    np.testing.assert_allclose(shown, expected, atol=0.51)
+    panel.locator("circle").first.hover()
+    assert "nearly open (> 0.9)" in tab.text("tooltip")
+    panel.locator("tbody button").nth(2).click()
+    assert tab.selection()["units"] == "2"
+    tab.get("unit-lines-2").wait_for()
+
+
+def test_memory_of_units_is_counted_in_bars_up_to_the_sequence(tab: Tab) -> None:
+    open_layer(tab)
+    trace = lstm_at(10)
+    found = survival(trace.gates["forget"], trace.mask, backward=False)
+    panel = tab.get("survival")
+    assert f"the sequence has {TIMESTEPS}" in panel.inner_text()
+    bins = {"1": (0, 1), "2": (1, 2), "3–4": (2, 4), "5–6": (4, 8)}
+    for text, (low, high) in bins.items():
+        inside = (found.timesteps > low) & (found.timesteps <= high) & ~found.censored
+        counted = tab.get(f"survival-{text}").locator("em").inner_text()
+        assert int(counted or 0) == inside.sum()
+    assert int(tab.get("survival-longer").locator("em").inner_text() or 0) == found.censored.sum()
+
+
+def test_a_candidate_is_near_zero_or_at_its_limits(tab: Tab) -> None:
+    open_layer(tab, "gru_0", gate="candidate")
+    assert "Near zero / at its limits: candidate" in tab.text("saturation")

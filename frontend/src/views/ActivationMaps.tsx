@@ -7,6 +7,7 @@ import { columnName, valueAtUnit, type ShownRow, type ShownSample } from "../mod
 import { exact } from "../model/format";
 import { heatmapHeight, heatmapsPerLine, widestHeatmap } from "../model/layout";
 import { countNotFinite } from "../model/matrix";
+import { units } from "../maps";
 import { ALL_GATES, asked, type Place } from "../selection";
 import { hovered } from "../shown";
 import { EquationPanel } from "./EquationPanel";
@@ -18,6 +19,8 @@ import { PinnedValues } from "./PinnedValues";
 import { TimeAxis } from "./TimeAxis";
 import { Tooltip, type TooltipContent } from "./Tooltip";
 import { Tracks, tracksHeight } from "./Tracks";
+import { SaturationPanel } from "./SaturationPanel";
+import { SurvivalPanel } from "./SurvivalPanel";
 import { UnitLines, unitsWithLines } from "./UnitLines";
 
 /** What stands above the heatmaps, so that a frame shows them without scrolling; tracks not counted. */
@@ -51,6 +54,7 @@ export function ActivationMaps({ sample, values, gate }: Props) {
   const above = ROOM_ABOVE + tracksHeight(sample) + (asked.pinned.value ? ROOM_FOR_PINNED : 0);
   const available = (frameHeight - above) / lines - CAPTION;
   const place = hovered.value ?? asked.pinned.value;
+  const looked = gateLookedAt(values, gate);
 
   function hover(at: Place | null, x: number, y: number, key = ""): void {
     hovered.value = at;
@@ -109,7 +113,10 @@ export function ActivationMaps({ sample, values, gate }: Props) {
           ))}
         </div>
         <aside>
-          <EquationPanel sample={values} place={asked.pinned.value} />
+          {asked.pinned.value && <EquationPanel sample={values} place={asked.pinned.value} />}
+          {looked && units.value && <SaturationPanel row={looked} numbers={units.value} />}
+          {units.value && <SurvivalPanel numbers={units.value} timesteps={sample.timesteps} />}
+          {!asked.pinned.value && <EquationPanel sample={values} place={null} />}
         </aside>
       </div>
       {pointer && hovered.value && (
@@ -122,6 +129,11 @@ export function ActivationMaps({ sample, values, gate }: Props) {
 function NotFinite({ row }: { readonly row: ShownRow }) {
   const number = countNotFinite(row.matrix);
   return number === 0 ? null : <span class="not-finite">{number} NaN or Inf</span>;
+}
+
+/** The gate or state whose units are looked at: the chosen one, or the first. */
+function gateLookedAt({ rows }: ShownSample, gate: string): ShownRow | undefined {
+  return rows.find(({ key }) => key === gate) ?? rows[0];
 }
 
 function placeOf(row: ShownRow, cell: Cell): Place {
