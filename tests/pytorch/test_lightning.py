@@ -138,6 +138,48 @@ def test_a_probe_without_a_loss_takes_that_of_the_training_step(tmp_path: Path, 
     assert scalars[0]["scalars"] == scalars[1]["scalars"]
 
 
+def counted_class(pl: Any) -> Any:
+    """The model with a metric that its training step updates; that writes into its batch, too."""
+    torchmetrics = importlib.import_module("torchmetrics")
+
+    class Counted(module_class(pl)):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(dropout=0.5)
+            self.seen = torchmetrics.SumMetric()
+            self.register_buffer("batches", torch.zeros(()))
+
+        def training_step(self, batch: Any, index: int) -> Any:
+            batch[1].clamp_(min=1)
+            loss = super().training_step(batch, index)
+            self.batches += 1
+            self.seen(len(batch[0]))
+            self.log_dict({"seen": self.seen, "batches": self.batches}, on_epoch=True)
+            return loss
+
+    return Counted
+
+
+@IN_BOTH
+def test_the_probe_does_not_count_in_the_metrics_of_a_training_step(
+    tmp_path: Path, pl: Any
+) -> None:
+    target, ends = Y[:4].clone(), []
+    probe = lg.Probe(X[:4].numpy(), target=target)
+    for name, callback in (("without", None), ("with", lg.LightningCallback(probe, 1))):
+        pl.seed_everything(7)
+        module = counted_class(pl)()
+        fitting = trainer(pl, tmp_path / name, *filter(None, [callback]))
+        fitting.fit(module, loader())
+        assert fitting.callback_metrics["seen_epoch"].item() == 32
+        metrics = {key: value.item() for key, value in fitting.callback_metrics.items()}
+        ends.append((module.losses, metrics, state_of(module)))
+    assert ends[0][:2] == ends[1][:2]
+    assert all(map(torch.equal, ends[0][2], ends[1][2]))
+    assert torch.equal(target, Y[:4])
+    norms = logged(tmp_path / "with")["net/rnn"].series("kernel/forget", "norm", kind="gradients")
+    assert (norms.values > 0).all()
+
+
 def test_a_training_step_may_return_a_dict_and_take_only_the_batch(tmp_path: Path, pl: Any) -> None:
     class Short(module_class(pl)):  # type: ignore[misc]
         def training_step(self, batch: Any) -> Any:

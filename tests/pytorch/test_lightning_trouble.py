@@ -81,6 +81,12 @@ def trouble_of_step(pl: Any, kind: str) -> Any:
         def training_step(self, batch: Any, index: int) -> Any:
             if kind == "does not call the module itself":
                 return loss_of(self.net(batch[0]), batch[1]).mean()
+            if kind == "calls the module 2 times":
+                return loss_of(self(batch[0]) + self(-batch[0]), batch[1]).mean()
+            if kind == "calls the module with something else than the probe":
+                return loss_of(self(batch[0].mul_(2)), batch[1]).mean()
+            if kind == "raised TypeError: tuple indices must be integers" and len(batch[0]) == 4:
+                batch["x"]
             loss = super().training_step(batch, index)
             if kind == "returned None" and len(batch[0]) == 4:
                 return None
@@ -98,6 +104,9 @@ def trouble_of_step(pl: Any, kind: str) -> Any:
     "kind",
     [
         "does not call the module itself",
+        "calls the module 2 times",
+        "calls the module with something else than the probe",
+        "raised TypeError: tuple indices must be integers",
         "optimizes in its training_step",
         "returned None",
         "'NoneType' object has no attribute 'experiment'",
@@ -113,6 +122,7 @@ def test_a_training_step_that_gives_no_loss_is_told_once(
     (sentence,) = ours(caught)
     assert "the gradients through time" in sentence
     assert kind in sentence
+    assert "Give the probe a loss: Probe(x, target=y, loss=" in sentence
     assert steps(tmp_path) == [0, 1, 2, 3, 4]
     assert logged(tmp_path)["net/rnn"].kinds == ["weights", "activations"]
 
