@@ -38,7 +38,7 @@ NOT_FINITE = ("nan", "positive_infinite", "negative_infinite")
 TILE_DIGITS = 6
 """Significant digits of a tile's numbers: 300 layers at 200 steps are many numbers."""
 
-_CACHED_LAYERS = 1024
+_CACHED_LAYERS = 4096
 
 
 def runs(source: ProviderSource) -> dict[str, Any]:
@@ -94,6 +94,12 @@ class HealthCache:
         self._entries: OrderedDict[store.Key, tuple[SeriesInfo, LayerHealth | None]] = OrderedDict()
         self._lock = threading.Lock()
 
+    def unknown(self, keys: Mapping[store.Key, SeriesInfo]) -> list[store.Key]:
+        """Those that have to be read."""
+        with self._lock:
+            known = {key for key in keys if key in self._entries}
+            return [k for k in keys if k not in known or self._entries[k][0] != keys[k]]
+
     def get(self, source: Source, key: store.Key, info: SeriesInfo) -> LayerHealth | None:
         """Read once for each state of the series; None if it has no valid record."""
         with self._lock:
@@ -121,14 +127,19 @@ def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
         raise MissingError(f"There is no run {run!r} with records of recurrent layers.")
     layers: dict[str, dict[str, Any]] = {}
     loss: dict[int, list[Any]] = {}
-    for tag, info in sorted(tags.items()):
-        if tag.stream != "statistics" or tag.call != 0:
-            continue
-        found = cache.get(source, store.Key(run, tag.layer, tag.kind), info)
+    keys = {
+        store.Key(run, tag.layer, tag.kind): info
+        for tag, info in sorted(tags.items())
+        if tag.stream == "statistics" and tag.call == 0
+    }
+    wanted = [key.tag(stream) for key in cache.unknown(keys) for stream in ("statistics", "first")]
+    source = source.together(run, wanted)
+    for key, info in keys.items():
+        found = cache.get(source, key, info)
         if found is None:
             continue
-        layer = layers.setdefault(tag.layer, {"layer": found.layer, "kinds": {}})
-        layer["kinds"][tag.kind] = found.tiles
+        layer = layers.setdefault(key.layer, {"layer": found.layer, "kinds": {}})
+        layer["kinds"][key.kind] = found.tiles
         loss |= found.loss
     ordered = [loss[step] for step in sorted(loss)]
     return {"run": run, "layers": list(layers.values()), "loss": ordered}
