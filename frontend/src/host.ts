@@ -40,6 +40,11 @@ export function writeSelection(selection: Selection): void {
   }
 }
 
+/** The address that opens this view: of TensorBoard's page, or of this frame where that is out of reach. */
+export function addressOfView(): string {
+  return host.location.href;
+}
+
 /** Calls back when somebody else changes the URL: a pasted link, or the back button. */
 export function watchSelection(changed: () => void): void {
   host.addEventListener("hashchange", changed);

@@ -9,6 +9,7 @@ import { startReloading } from "./reloading";
 import { bindToUrl } from "./selection";
 import { startFetching } from "./state";
 import style from "./style.css?inline";
+import exportStyle from "./styles/export.css?inline";
 import healthStyle from "./styles/health.css?inline";
 import unitsStyle from "./styles/units.css?inline";
 import weightsStyle from "./styles/weights.css?inline";
@@ -20,7 +21,7 @@ export function render(): void {
   document.documentElement.lang = "en";
   document.title = "LSTM Gates";
   const sheet = document.createElement("style");
-  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle;
+  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle + exportStyle;
   document.head.append(sheet);
   effect(() => {
     document.documentElement.dataset.theme = theme.value;

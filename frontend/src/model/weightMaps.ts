@@ -25,6 +25,12 @@ export function shownColumns(now: Snapshot, before: Snapshot | undefined): Weigh
   }));
 }
 
+/** Those of the chosen gate; all of them where there are none of it. */
+export function drawnColumns(columns: readonly WeightColumn[], gate: string): readonly WeightColumn[] {
+  const chosen = columns.filter(({ key }) => key === gate);
+  return chosen.length > 0 ? chosen : columns;
+}
+
 /** For values one range for all gates and training steps, for a change that of what is shown. */
 export function sharedRange(columns: readonly WeightColumn[], statistics: Records | undefined): Range {
   const overSteps = statistics ? rangeOverSteps(magnitudes(statistics, isMatrix)) : 0;

@@ -1,8 +1,10 @@
 // The activations panel: what every gate and state did at each timestep of a sample.
 
 import { mapGate, maps } from "../maps";
+import { activationTables } from "../model/exports";
 import { keptSamples, sampleCount, sampleName, sampleWord } from "../model/activations";
 import { count, plural } from "../model/format";
+import type { Table } from "../model/table";
 import { ALL_GATES, asked } from "../selection";
 import { sampleIndex, selfChecked, shown, snapshot } from "../shown";
 import { activations, call, calls, snapshots, step } from "../state";
@@ -18,7 +20,7 @@ const HELP =
 
 export function Activations() {
   return (
-    <Panel title="Activations" testId="activations" help={HELP} facts={<ShownFacts />} controls={<Controls />}>
+    <Panel title="Activations" testId="activations" help={HELP} facts={<ShownFacts />} controls={<Controls />} numbers={shownNumbers}>
       {selfChecked.value?.passed === false && <p class="warning">{selfChecked.value.text}</p>}
       {calls.value.activations.length === 0 ? (
         <p class="empty">
@@ -32,6 +34,11 @@ export function Activations() {
       <Notes sentences={notesOf("activations")} />
     </Panel>
   );
+}
+
+function shownNumbers(): Table[] {
+  const isDrawn = (key: string): boolean => mapGate.value === ALL_GATES || key === mapGate.value;
+  return maps.value ? activationTables(maps.value, isDrawn, sampleIndex.value) : [];
 }
 
 function ShownFacts() {

@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { chooseNearest } from "../actions";
 import { axis, axisTicks } from "../line";
+import { gradientTrendTable } from "../model/exports";
 import { count, short } from "../model/format";
 import type { Figure, Line } from "../model/figure";
 import { gatesOnScreen, words } from "../model/gates";
@@ -10,6 +11,7 @@ import { missingSentences, trendFigure, trendParts, trends, type Trend } from ".
 import { isNotFinite, type Value } from "../model/logAxis";
 import type { Records } from "../model/records";
 import { nearestPosition } from "../model/steps";
+import type { Table } from "../model/table";
 import { gateColour, missingColour } from "../palette";
 import { asked } from "../selection";
 import { calls, series, statistics, step } from "../state";
@@ -27,7 +29,7 @@ const AROUND_PLOT = 44;
 
 /** Those of the training itself where they were logged, else those of the probe. */
 export function GradientTrends() {
-  const kind = calls.value.training_gradients.length > 0 ? "training_gradients" : "gradients";
+  const kind = trendKind();
   if (calls.value[kind].length === 0) return null;
   return (
     <WhenReady needs={[statistics[kind]]}>
@@ -39,9 +41,26 @@ export function GradientTrends() {
   );
 }
 
+function trendKind(): "training_gradients" | "gradients" {
+  return calls.value.training_gradients.length > 0 ? "training_gradients" : "gradients";
+}
+
+/** The lines that are drawn, as numbers. */
+export function shownTrends(): Table[] {
+  const data = series[trendKind()].value;
+  if (!data) return [];
+  const part = shownPart(data);
+  return [gradientTrendTable(trends(data, part, shownGates(data)), data.steps, part)];
+}
+
+function shownPart(data: Records): string {
+  const parts = trendParts(data);
+  return parts.includes(asked.gradientPart.value) ? asked.gradientPart.value : (parts[0] ?? "");
+}
+
 function Trends({ data, source }: { readonly data: Records; readonly source: string }) {
   const parts = trendParts(data);
-  const part = parts.includes(asked.gradientPart.value) ? asked.gradientPart.value : (parts[0] ?? "");
+  const part = shownPart(data);
   const shown = useMemo(() => trends(data, part, shownGates(data)), [data, part, asked.gate.value]);
   return (
     <div class="gradient-trends" data-testid="gradient-trends">

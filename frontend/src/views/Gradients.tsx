@@ -1,11 +1,13 @@
 // The gradients panel: how far back the error reaches, and what arrives at each timestep, gate and weight.
 
+import { normTables, reachTable } from "../model/exports";
 import { count } from "../model/format";
 import { reachCurve } from "../model/reach";
+import type { Table } from "../model/table";
 import { earlierGradients, calls, call, gradients, gradientsCall, layer, picture, snapshots, step } from "../state";
-import { GradientTrends } from "./GradientTrends";
+import { GradientTrends, shownTrends } from "./GradientTrends";
 import { NoGradients } from "./NoGradients";
-import { NormMaps } from "./NormMaps";
+import { NormMaps, shownNorms, shownSampleOf } from "./NormMaps";
 import { notesOf } from "./notes";
 import { Notes, Panel, WhenReady } from "./Panel";
 import { Facts } from "./parts";
@@ -19,7 +21,7 @@ const HELP =
 
 export function Gradients() {
   return (
-    <Panel title="How far back the error reaches" testId="gradients" help={HELP} facts={<ShownFacts />}>
+    <Panel title="How far back the error reaches" testId="gradients" help={HELP} facts={<ShownFacts />} numbers={shownNumbers}>
       {layer.value?.cell === "unknown" ? (
         <p class="empty">The equations of this layer&rsquo;s cell are not known, so its gradients cannot be computed.</p>
       ) : (
@@ -31,6 +33,13 @@ export function Gradients() {
       <Notes sentences={[...notesOf("gradients"), ...notesOf("training_gradients"), ...earlierFailure()]} />
     </Panel>
   );
+}
+
+function shownNumbers(): Table[] {
+  const now = gradients.state.value.value;
+  if (!now) return shownTrends();
+  const curves = [...(earlierGradients.state.value.value ?? []), now].map(reachCurve);
+  return [reachTable(curves), ...normTables(shownNorms(now), shownSampleOf(now)), ...shownTrends()];
 }
 
 function Pictures() {

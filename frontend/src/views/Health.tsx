@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import { mostTiles, rows } from "../health";
+import { healthTable } from "../model/exports";
 import { HEALTH_CHOICES, healthNumber, type HealthNumber } from "../model/health";
 import { count } from "../model/format";
 import { asked } from "../selection";
@@ -34,6 +35,7 @@ export function Health() {
       title="Health"
       testId="health"
       help={HELP}
+      numbers={() => (mostTiles.value > 0 && step.value !== undefined ? [healthTable(rows.value, step.value)] : [])}
       facts={
         <>
           <Select

@@ -136,9 +136,13 @@ function pickCell(cell: Cell, setRow: (row: number) => void): void {
 }
 
 /** The same sample as the activations, where there are any. */
-function shownSampleOf(snapshot: Payload<GradientsHeader>): number {
+export function shownSampleOf(snapshot: Payload<GradientsHeader>): number {
   const wanted = activations.value ? sampleIndex.value : asked.sample.value;
   return Math.max(0, Math.min(wanted, keptSamples(snapshot) - 1));
+}
+
+export function shownNorms(snapshot: Payload<GradientsHeader>): GradientSample {
+  return gradientSample(snapshot, shownSampleOf(snapshot), shownGates(snapshot));
 }
 
 function shownGates(snapshot: Payload<GradientsHeader>): string[] {

@@ -1,8 +1,10 @@
 // The frame of a panel: title, facts, help, controls, and its own loading, empty and error states.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import type { Table } from "../model/table";
 import type { Resource } from "../resource";
+import { Exports } from "./Exports";
 
 interface Props {
   readonly title: string;
@@ -11,13 +13,16 @@ interface Props {
   /** Two sentences. */
   readonly help: string;
   readonly controls?: ComponentChildren;
+  /** What the panel shows as it stands now, for the CSV file; no table while there is nothing. */
+  readonly numbers: () => readonly Table[];
   readonly children: ComponentChildren;
 }
 
-export function Panel({ title, testId, facts, help, controls, children }: Props) {
+export function Panel({ title, testId, facts, help, controls, numbers, children }: Props) {
+  const panel = useRef<HTMLElement>(null);
   const [helping, setHelping] = useState(false);
   return (
-    <section class="panel" aria-label={title} data-testid={testId}>
+    <section class="panel" ref={panel} aria-label={title} data-testid={testId}>
       <header>
         <h2>{title}</h2>
         <p class="facts">{facts}</p>
@@ -30,6 +35,7 @@ export function Panel({ title, testId, facts, help, controls, children }: Props)
         >
           ?
         </button>
+        <Exports title={title} testId={testId} panel={panel} numbers={numbers} />
         <div class="controls">{controls}</div>
       </header>
       {helping && <p class="help-text">{help}</p>}

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ago, count, plural } from "../model/format";
 import { layerId, run } from "../state";
+import { CopyLink } from "./CopyLink";
 
 export function Summary() {
   const shown = run.value;
@@ -21,6 +22,7 @@ export function Summary() {
           )}
         </span>
       </h1>
+      <CopyLink />
       <Age wallTime={shown.last_wall_time} />
     </div>
   );

@@ -6,10 +6,10 @@ import type { Cell } from "../heatmap";
 import { exact, short } from "../model/format";
 import { weightHeight, weightsWidth } from "../model/layout";
 import { valueAt, weightMatrix } from "../model/matrix";
-import { blockNumber, shownColumns, sharedRange } from "../model/weightMaps";
+import { blockNumber, drawnColumns, shownColumns, sharedRange } from "../model/weightMaps";
 import type { WeightBlock, WeightColumn } from "../model/weights";
 import type { Payload } from "../safetensors";
-import { ALL_GATES, asked } from "../selection";
+import { asked } from "../selection";
 import { series } from "../state";
 import { Heatmap } from "./Heatmap";
 import { useWidth } from "./hooks";
@@ -42,8 +42,7 @@ export function WeightMaps({ now, before }: Props) {
   const statistics = series.weights.value;
   const columns = useMemo(() => shownColumns(now, before), [now, before]);
   const range = useMemo(() => sharedRange(columns, before ? undefined : statistics), [columns, before, statistics]);
-  const chosen = columns.filter(({ key }) => key === asked.gate.value);
-  const drawn = asked.gate.value !== ALL_GATES && chosen.length > 0 ? chosen : columns;
+  const drawn = drawnColumns(columns, asked.gate.value);
   const unitsKept = Math.max(...drawn.flatMap(({ blocks }) => blocks.map(({ matrix }) => matrix.columns)));
   const columnWidth = weightsWidth((width + GAP) / drawn.length - GAP, unitsKept);
 

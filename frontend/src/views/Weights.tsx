@@ -1,7 +1,10 @@
 // The weights panel: every gate's kernel, recurrent kernel, bias and more, and how they changed.
 
+import { statisticsTable, weightTables } from "../model/exports";
 import { count, plural } from "../model/format";
-import { sameEntries } from "../model/weights";
+import type { Table } from "../model/table";
+import { drawnColumns, shownColumns } from "../model/weightMaps";
+import { sameEntries, type WeightColumn } from "../model/weights";
 import { asked, type WeightsMode } from "../selection";
 import { calls, firstWeights, layer, picture, previousWeights, series, snapshots, statistics, step, weights, weightsBefore } from "../state";
 import { notesOf } from "./notes";
@@ -18,10 +21,25 @@ const HELP =
 export function Weights() {
   const folded = asked.weightsFolded.value;
   return (
-    <Panel title="Weights" testId="weights" help={HELP} facts={folded ? null : <ShownFacts />} controls={<Controls />}>
+    <Panel title="Weights" testId="weights" help={HELP} facts={folded ? null : <ShownFacts />} controls={<Controls />} numbers={shownNumbers}>
       {!folded && <Body />}
     </Panel>
   );
+}
+
+function shownNumbers(): Table[] {
+  if (asked.weightsFolded.value) return [];
+  const data = series.weights.value;
+  return [...weightTables(shownWeights(), asked.weights.value === "value" ? "value" : "change"), ...(data ? [statisticsTable("statistics", data)] : [])];
+}
+
+/** The entries that are drawn, or how they changed; none where there is nothing to compare with. */
+function shownWeights(): readonly WeightColumn[] {
+  const now = weights.state.value.value;
+  if (!now) return [];
+  if (asked.weights.value === "value") return drawnColumns(shownColumns(now, undefined), asked.gate.value);
+  const then = weightsBefore.state.value.value;
+  return then && sameEntries(now.header, then.header) ? drawnColumns(shownColumns(now, then), asked.gate.value) : [];
 }
 
 function Body() {
