@@ -29,7 +29,8 @@ export function pictureOf(element: HTMLElement, lines: readonly string[]): HTMLC
 function paint(context: CanvasRenderingContext2D, element: Element): void {
   if (element.matches(LEFT_OUT)) return;
   const style = getComputedStyle(element);
-  if (style.display === "none" || style.visibility === "hidden" || style.clipPath !== "none") return;
+  // Also what a closed <details> holds.
+  if (!element.checkVisibility({ visibilityProperty: true }) || style.clipPath !== "none") return;
   const box = element.getBoundingClientRect();
   context.save();
   context.globalAlpha *= Number(style.opacity);
@@ -50,6 +51,7 @@ function paint(context: CanvasRenderingContext2D, element: Element): void {
     paintBefore(context, element, box);
     for (const child of element.childNodes) {
       if (child instanceof Element) paint(context, child);
+      else if (child instanceof Text && element instanceof SVGTextContentElement) paintTurnedText(context, element, child.data, style);
       else if (child instanceof Text) paintText(context, child, style);
     }
   }
@@ -133,8 +135,11 @@ function paintShape(context: CanvasRenderingContext2D, element: SVGElement, styl
   const path = new Path2D();
   path.addPath(outline(element), matrix);
   if (style.fill !== "none") {
+    context.save();
+    context.globalAlpha *= Number(style.fillOpacity);
     context.fillStyle = style.fill;
     context.fill(path);
+    context.restore();
   }
   if (style.stroke === "none") return;
   context.strokeStyle = style.stroke;
@@ -167,6 +172,23 @@ function paintBefore(context: CanvasRenderingContext2D, element: Element, box: D
   if (text) write(context, text, first.left, first, style);
 }
 
+/** Text in an SVG may be turned. */
+function paintTurnedText(context: CanvasRenderingContext2D, element: SVGTextContentElement, text: string, style: CSSStyleDeclaration): void {
+  const matrix = element.getScreenCTM();
+  if (!matrix || text.trim() === "") return;
+  const { x, y } = element.getStartPositionOfChar(0);
+  context.save();
+  context.transform(matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f);
+  context.font = fontOf(style);
+  context.fillStyle = style.fill;
+  context.fillText(text, x, y);
+  context.restore();
+}
+
+function fontOf(style: CSSStyleDeclaration): string {
+  return `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+}
+
 function paintText(context: CanvasRenderingContext2D, node: Text, style: CSSStyleDeclaration): void {
   const range = document.createRange();
   const lines: { text: string; box: DOMRect }[] = [];
@@ -183,8 +205,8 @@ function paintText(context: CanvasRenderingContext2D, node: Text, style: CSSStyl
 }
 
 function write(context: CanvasRenderingContext2D, text: string, x: number, box: DOMRect, style: CSSStyleDeclaration): void {
-  context.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-  context.fillStyle = style.fill !== "rgb(0, 0, 0)" ? style.fill : style.color;
+  context.font = fontOf(style);
+  context.fillStyle = style.color;
   const { fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } = context.measureText(text);
   context.fillText(text, x, box.top + (box.height - above - below) / 2 + above);
 }
