@@ -263,3 +263,24 @@ def test_memory_of_units_is_counted_in_bars_up_to_the_sequence(tab: Tab) -> None
 def test_a_candidate_is_near_zero_or_at_its_limits(tab: Tab) -> None:
     open_layer(tab, "gru_0", gate="candidate")
     assert "Near zero / at its limits: candidate" in tab.text("saturation")
+
+
+def test_maps_have_their_numbers_as_a_table_without_masked_timesteps(tab: Tab) -> None:
+    open_layer(tab)
+    table = tab.get("maps-table")
+    table.locator("summary").click()
+    trace = lstm_at(10)
+    assert trace.cell_state is not None
+    rows = [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
+    cells = {row[0]: row[1:] for row in rows}
+    for gate in ("forget", "input", "output"):
+        values = np.float16(trace.gates[gate][0, :-1]).astype(float)
+        shown = [number(cell.removesuffix(" %")) for cell in cells[gate]]
+        shares = [100 * (values < 0.1).mean(), 100 * (values > 0.9).mean()]
+        assert shown == pytest.approx([values.mean(), values.std(), *shares], rel=6e-3, abs=0.06)
+        assert shown[0] == pytest.approx(values.mean(), rel=6e-3)
+    state = np.float16(trace.cell_state[0, :-1]).astype(float)
+    mean, std, *shares = cells["cell state"]
+    assert number(mean) == pytest.approx(state.mean(), rel=6e-3)
+    assert number(std) == pytest.approx(state.std(), rel=6e-3)
+    assert shares == ["–", "–"]

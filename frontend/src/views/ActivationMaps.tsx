@@ -13,6 +13,7 @@ import { hovered } from "../shown";
 import { EquationPanel } from "./EquationPanel";
 import { Heatmap, type Mark } from "./Heatmap";
 import { useFrameHeight, useWidth } from "./hooks";
+import { MapsTable } from "./MapsTable";
 import { MapTools } from "./MapTools";
 import { ColourBar, Swatch } from "./parts";
 import { PinnedValues } from "./PinnedValues";
@@ -119,6 +120,7 @@ export function ActivationMaps({ sample, values, gate }: Props) {
           {!asked.pinned.value && <EquationPanel sample={values} place={null} />}
         </aside>
       </div>
+      <MapsTable sample={{ ...sample, rows }} />
       {pointer && hovered.value && (
         <Tooltip content={contentAt(sample, hovered.value, pointer.key)} x={pointer.x} y={pointer.y} />
       )}

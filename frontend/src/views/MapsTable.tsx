@@ -1,0 +1,47 @@
+// The pictures as a table: what each row is like over the timesteps of the sample that were run.
+
+import type { ShownSample } from "../model/activations";
+import { percent, short } from "../model/format";
+import { rowStatistics, type RowStatistics } from "../model/rowStatistics";
+
+export function MapsTable({ sample }: { readonly sample: ShownSample }) {
+  const what = sample.block > 1 ? `means of ${sample.block} timesteps` : "timesteps";
+  return (
+    <details class="numbers-table" data-testid="maps-table">
+      <summary>numbers as a table</summary>
+      <div class="scrolled" tabIndex={0} role="region" aria-label="Numbers of the pictures">
+        <table>
+          <caption class="quiet">Over all units shown and all {what} of this sample that were not masked; of candidates and hidden states the size |x| counts.</caption>
+          <thead>
+            <tr>
+              {["row", "mean", "standard deviation", "nearly closed (< 0.1)", "nearly open (> 0.9)"].map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sample.rows.map((row) => (
+              <Line key={row.key} name={row.name} numbers={rowStatistics(row)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function Line({ name, numbers }: { readonly name: string; readonly numbers: RowStatistics }) {
+  const { mean, std, nearlyClosed, nearlyOpen } = numbers;
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{short(mean)}</td>
+      <td>{short(std)}</td>
+      {[nearlyClosed, nearlyOpen].map((share, index) => (
+        <td key={index}>{share === null ? "–" : percent(share)}</td>
+      ))}
+    </tr>
+  );
+}
