@@ -29,10 +29,10 @@ export function Exports({ title, testId, panel, numbers }: Props) {
 
   return (
     <span class="exports">
-      <button type="button" title={`Save ${title} as a picture (PNG)`} aria-label={`Save ${title} as a picture (PNG)`} data-testid={`${testId}-png`} onClick={() => void attempt(savePicture)}>
+      <button type="button" title={`Save ${title} as a picture (PNG)`} aria-label={`PNG picture of ${title}`} data-testid={`${testId}-png`} onClick={() => void attempt(savePicture)}>
         PNG
       </button>
-      <button type="button" title={`Save the numbers of ${title} (CSV)`} aria-label={`Save the numbers of ${title} (CSV)`} data-testid={`${testId}-csv`} onClick={() => void attempt(saveNumbers)}>
+      <button type="button" title={`Save the numbers of ${title} (CSV)`} aria-label={`CSV of the numbers of ${title}`} data-testid={`${testId}-csv`} onClick={() => void attempt(saveNumbers)}>
         CSV
       </button>
       <span role="status">{problem}</span>

@@ -36,7 +36,7 @@ export function HealthTile({ tile, cell, isReachable, isChosenLayer, onFocus, on
         type="button"
         class="tile"
         tabIndex={isReachable ? 0 : -1}
-        aria-label={`${tile.layer.id}, ${tile.name}: ${[value.sentence, when].filter(Boolean).join(", ")}`}
+        aria-label={`${tile.layer.id}, ${tile.name} ${value.text}: ${[value.sentence, when].filter(Boolean).join(", ")}`}
         data-cell={cell}
         data-testid={`tile-${tile.name}`}
         style={{ borderLeftColor: edgeColour(tile, value) }}
@@ -49,7 +49,7 @@ export function HealthTile({ tile, cell, isReachable, isChosenLayer, onFocus, on
         onMouseEnter={showTip}
         onMouseLeave={() => onTip(null)}
       >
-        <span class="tile-name">{tile.name}</span>
+        <span class="tile-name">{tile.name}</span>{" "}
         <Trend tile={tile} top={top} />
         <b>{value.text}</b>
         <Disc value={value} />
