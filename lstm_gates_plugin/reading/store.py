@@ -138,6 +138,16 @@ def read_statistics(source: Source, key: Key) -> StatisticsSeries | None:
     return _stacked(newest, fitting, sorted(omitted))
 
 
+def read_newest(source: Source, key: Key) -> format.Payload | None:
+    """The newest statistics record of one key that can be read; None if there is none."""
+    for datum in reversed(last_pass(source.tensors(key.run, key.tag("statistics")))):
+        try:
+            return _checked(datum.data, "statistics", key, datum.step)
+        except (format.CorruptPayloadError, format.NewerVersionError):
+            continue
+    return None
+
+
 def read_pictures(source: Source, key: Key) -> Pictures:
     """Steps and keys of all snapshots, without reading one."""
     stored = source.blobs(key.run, key.tag("snapshots"))

@@ -16,7 +16,7 @@ from werkzeug import wrappers
 from lstm_gates_plugin import format
 from lstm_gates_plugin.reading import store
 from lstm_gates_plugin.reading.source import MissingError, ProviderSource
-from lstm_gates_plugin.serve import answers
+from lstm_gates_plugin.serve import answers, summaries
 
 _STATIC = Path(__file__).parents[1] / "static"
 _JSON = "application/json"
@@ -38,6 +38,7 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
         """Keep the data provider; nothing is read before a request asks for it."""
         self._provider = context.data_provider
         self._health = answers.HealthCache()
+        self._summaries = summaries.SummaryCache()
 
     def is_active(self) -> bool:
         """False: TensorBoard itself activates the tab where our data are."""
@@ -56,6 +57,7 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
         routes = {
             "/runs": self._route(self._runs, _JSON),
             "/health": self._route(self._serve_health, _JSON),
+            "/summary": self._route(self._summary, _JSON),
             "/scalars": self._route(self._scalars, _JSON),
             "/statistics": self._route(self._statistics, _BINARY),
             "/snapshots": self._route(self._snapshots, _JSON),
@@ -88,6 +90,9 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
 
     def _serve_health(self, source: ProviderSource, request: wrappers.Request) -> Any:
         return answers.health(source, _text(request, "run"), self._health)
+
+    def _summary(self, source: ProviderSource, request: wrappers.Request) -> Any:
+        return summaries.summary(source, _text(request, "run"), self._summaries)
 
     def _scalars(self, source: ProviderSource, request: wrappers.Request) -> Any:
         return answers.scalars(source, _text(request, "run"), _text(request, "tag"))
