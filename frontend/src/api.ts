@@ -60,6 +60,16 @@ export interface Health {
   readonly loss: readonly ScalarPoint[];
 }
 
+/** The newest numbers of a run, over its layers; NaN where there are none. */
+export interface Summary {
+  readonly memory: number;
+  readonly memory_is_bound: boolean;
+  readonly reach: number;
+  readonly reach_is_bound: boolean;
+  readonly change: number;
+  readonly loss: number;
+}
+
 export interface Series {
   readonly layer: Layer;
   readonly rows: readonly string[];
@@ -145,6 +155,12 @@ export function fetchRuns(signal: AbortSignal): Promise<readonly RunSummary[]> {
 export async function fetchHealth(run: string, signal: AbortSignal): Promise<Health> {
   const health = await json<Health>("health", { run }, signal);
   return { ...health, loss: health.loss.map(numericPoint) };
+}
+
+export async function fetchSummary(run: string, signal: AbortSignal): Promise<Summary> {
+  const summary = await json<Summary>("summary", { run }, signal);
+  const [memory, reach, change, loss] = [summary.memory, summary.reach, summary.change, summary.loss].map(Number);
+  return { ...summary, memory: memory ?? NaN, reach: reach ?? NaN, change: change ?? NaN, loss: loss ?? NaN };
 }
 
 export async function fetchScalars(run: string, tag: string, signal: AbortSignal): Promise<readonly ScalarPoint[]> {

@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals";
 import { render as renderInto } from "preact";
 import uplotStyle from "uplot/dist/uPlot.min.css?inline";
+import { startComparing } from "./compared";
 import { startPlayer } from "./actions";
 import { listenToKeys } from "./keyboard";
 import { startReloading } from "./reloading";
@@ -13,6 +14,7 @@ import exportStyle from "./styles/export.css?inline";
 import healthStyle from "./styles/health.css?inline";
 import unitsStyle from "./styles/units.css?inline";
 import weightsStyle from "./styles/weights.css?inline";
+import runsStyle from "./styles/runs.css?inline";
 import sidebarStyle from "./styles/sidebar.css?inline";
 import { theme } from "./theme";
 import { App } from "./views/App";
@@ -21,13 +23,14 @@ export function render(): void {
   document.documentElement.lang = "en";
   document.title = "LSTM Gates";
   const sheet = document.createElement("style");
-  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle + exportStyle;
+  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle + runsStyle + exportStyle;
   document.head.append(sheet);
   effect(() => {
     document.documentElement.dataset.theme = theme.value;
   });
   bindToUrl();
   startFetching();
+  startComparing();
   startPlayer();
   startReloading();
   listenToKeys();

@@ -7,6 +7,7 @@ import type { Span } from "./model/figure";
 import { healthNumber, type HealthNumber } from "./model/health";
 import type { Selection } from "./model/address";
 import { MAP_KINDS, type MapKind } from "./model/mapKinds";
+import { FIRST_ORDER, type Order } from "./model/runsTable";
 import type { TrendAxis } from "./model/weightTrends";
 import { UNIT_ORDERS, type UnitOrder } from "./model/unitOrder";
 
@@ -28,11 +29,17 @@ export interface ScalarName {
 
 export const ALL_GATES = "all";
 export const FIRST_PART = "kernel";
+export const FIRST_MEASURE = "loss";
 export const FIRST_STATISTIC = "change_since_start";
 
 /** What the user asked for. Empty: what is chosen for them; for the step, null is the last one, also when it moves on. */
 export const asked = {
   run: signal(""),
+  /** The run that it is compared with; empty: none. */
+  other: signal(""),
+  /** By what two runs are compared over training. */
+  measure: signal(FIRST_MEASURE),
+  runsOrder: signal<Order>(FIRST_ORDER),
   layer: signal(""),
   call: signal(0),
   sample: signal(0),
@@ -71,6 +78,9 @@ export function bindToUrl(): void {
 function restore(selection: Selection): void {
   batch(() => {
     asked.run.value = selection.run ?? "";
+    asked.other.value = selection.other ?? "";
+    asked.measure.value = selection.measure ?? FIRST_MEASURE;
+    asked.runsOrder.value = runsOrder(selection.runs);
     asked.layer.value = selection.layer ?? "";
     asked.call.value = wholeNumber(selection.call) ?? 0;
     asked.sample.value = wholeNumber(selection.sample) ?? 0;
@@ -99,6 +109,9 @@ function serialised(): Selection {
   const pinned = asked.pinned.value;
   return {
     run: asked.run.value,
+    other: asked.other.value,
+    measure: asked.measure.value === FIRST_MEASURE ? "" : asked.measure.value,
+    runs: asked.runsOrder.value === FIRST_ORDER ? "" : `${asked.runsOrder.value.descending ? "-" : ""}${asked.runsOrder.value.key}`,
     layer: asked.layer.value,
     call: asked.call.value ? String(asked.call.value) : "",
     sample: asked.sample.value ? String(asked.sample.value) : "",
@@ -125,6 +138,11 @@ function serialised(): Selection {
 function place(text: string | undefined): Place | null {
   const match = /^([uh])(\d+)\.(\d+)$/.exec(text ?? "");
   return match ? { projected: match[1] === "h", unit: Number(match[2]), column: Number(match[3]) } : null;
+}
+
+/** "memory", or downwards "-memory". */
+function runsOrder(text = ""): Order {
+  return text === "" ? FIRST_ORDER : { key: text.replace(/^-/, ""), descending: text.startsWith("-") };
 }
 
 /** "100-900" */

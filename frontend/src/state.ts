@@ -155,14 +155,14 @@ function followKind(kind: api.Kind, ofCall: ReadonlySignal<number>): void {
 }
 
 function followPicture<Header>(target: Resource<Payload<Header>>, entry: ReadonlySignal<api.SnapshotEntry | undefined>): void {
-  follow(target, entry, (wanted, abort) => snapshot<Header>(wanted, abort));
+  follow(target, entry, (wanted, abort) => fetchPicture<Header>(wanted, abort));
 }
 
 function followPictures<Header>(
   target: Resource<readonly Payload<Header>[]>,
   entries: ReadonlySignal<readonly api.SnapshotEntry[]>,
 ): void {
-  follow(target, entries, (wanted, abort) => Promise.all(wanted.map((entry) => snapshot<Header>(entry, abort))));
+  follow(target, entries, (wanted, abort) => Promise.all(wanted.map((entry) => fetchPicture<Header>(entry, abort))));
 }
 
 /** While the next answer about the same layer is on its way, the last one stays. */
@@ -186,7 +186,8 @@ function follow<Wanted, Value>(
 
 const kept = new Map<string, Payload<unknown>>();
 
-async function snapshot<Header>({ key, wall_time: wallTime }: api.SnapshotEntry, abort: AbortSignal): Promise<Payload<Header>> {
+/** A picture; the newest ones are kept. */
+export async function fetchPicture<Header>({ key, wall_time: wallTime }: api.SnapshotEntry, abort: AbortSignal): Promise<Payload<Header>> {
   // A run that was restarted writes the same step again, at another time.
   const name = `${key} ${wallTime}`;
   const known = kept.get(name);

@@ -34,6 +34,11 @@ export function trackRange(matrix: Matrix): Range {
   return { ramp: "grey", low: 0, high: high > 0 ? high : 1, open: false };
 }
 
+/** One range for two rows: where it is not fixed for both, the wider one. */
+export function sharedRange(one: { readonly range: Range }, other: { readonly range: Range }): Range {
+  return other.range.high > one.range.high ? other.range : one.range;
+}
+
 export function symmetric(magnitude: number): Range {
   const end = roundedUp(magnitude);
   return { ramp: "diverging", low: -end, high: end, open: true };

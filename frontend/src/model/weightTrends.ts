@@ -17,7 +17,7 @@ export interface WeightTrend {
 
 /** What can be drawn, in the words of the page. */
 export const STATISTICS: Readonly<Record<string, string>> = {
-  change_since_start: "change since start ‖W−W₀‖ / ‖W₀‖",
+  change_since_start: "change since start ‖W−W₀‖ / max(‖W‖, ‖W₀‖)",
   change_since_previous: "change since previous record",
   max_change_since_start: "largest change of an entry since start",
   max_change_since_previous: "largest change of an entry since previous record",

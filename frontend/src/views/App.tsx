@@ -6,6 +6,7 @@ import { Gradients } from "./Gradients";
 import { Health } from "./Health";
 import { NoData } from "./NoData";
 import { Failure } from "./Panel";
+import { RunsPanel } from "./RunsPanel";
 import { Scrubber } from "./Scrubber";
 import { Sidebar } from "./Sidebar";
 import { Summary } from "./Summary";
@@ -28,6 +29,7 @@ export function App() {
             <Activations />
             <Gradients />
             <Weights />
+            <RunsPanel />
           </>
         ) : (
           <p class="empty">{`The run “${run.value?.name ?? ""}” holds no layer yet.`}</p>

@@ -1,0 +1,33 @@
+// The numbers of every run for the table of all runs, fetched a few at a time.
+
+import { signal } from "@preact/signals";
+import * as api from "./api";
+
+const AT_ONCE = 2;
+
+/** By run; of a run that was written to meanwhile the old ones, until the new ones are there. */
+export const summaries = signal<ReadonlyMap<string, api.Summary>>(new Map());
+
+const read = new Map<string, number>();
+let waiting: api.RunSummary[] = [];
+let running = 0;
+
+/** Fetches the summaries of the runs that were written to since they were fetched last. */
+export function fetchSummaries(list: readonly api.RunSummary[]): void {
+  waiting = list.filter(({ run, last_wall_time: time }) => read.get(run) !== time);
+  while (running < AT_ONCE && waiting.length > 0) void next();
+}
+
+async function next(): Promise<void> {
+  running += 1;
+  for (let one = waiting.shift(); one; one = waiting.shift()) {
+    read.set(one.run, one.last_wall_time);
+    try {
+      const summary = await api.fetchSummary(one.run, new AbortController().signal);
+      summaries.value = new Map(summaries.value).set(one.run, summary);
+    } catch {
+      read.delete(one.run); // asked for again with the next reload
+    }
+  }
+  running -= 1;
+}
