@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lstm_gates_plugin.callbacks.tf1 import GateHook
     from lstm_gates_plugin.capture import record, recurrent_layers, trace
     from lstm_gates_plugin.checks.running import check
+    from lstm_gates_plugin.diagnosis.diagnose import diagnose
     from lstm_gates_plugin.gate_trace import GateTrace
     from lstm_gates_plugin.layer import RecurrentLayer
     from lstm_gates_plugin.reading.runs import read
@@ -30,6 +31,7 @@ __all__ = [
     "Probe",
     "RecurrentLayer",
     "check",
+    "diagnose",
     "read",
     "record",
     "recurrent_layers",
@@ -47,6 +49,7 @@ _MODULES = {
     "Probe": "writing.probe",
     "RecurrentLayer": "layer",
     "check": "checks.running",
+    "diagnose": "diagnosis.diagnose",
     "read": "reading.runs",
     "record": "capture",
     "recurrent_layers": "capture",

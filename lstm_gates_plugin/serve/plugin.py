@@ -16,7 +16,7 @@ from werkzeug import wrappers
 from lstm_gates_plugin import format
 from lstm_gates_plugin.reading import store
 from lstm_gates_plugin.reading.source import MissingError, ProviderSource
-from lstm_gates_plugin.serve import answers, summaries
+from lstm_gates_plugin.serve import answers, findings, summaries
 
 _STATIC = Path(__file__).parents[1] / "static"
 _JSON = "application/json"
@@ -39,6 +39,7 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
         self._provider = context.data_provider
         self._health = answers.HealthCache()
         self._summaries = summaries.SummaryCache()
+        self._findings = findings.FindingsCache()
 
     def is_active(self) -> bool:
         """False: TensorBoard itself activates the tab where our data are."""
@@ -58,6 +59,7 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
             "/runs": self._route(self._runs, _JSON),
             "/health": self._route(self._serve_health, _JSON),
             "/summary": self._route(self._summary, _JSON),
+            "/findings": self._route(self._serve_findings, _JSON),
             "/scalars": self._route(self._scalars, _JSON),
             "/statistics": self._route(self._statistics, _BINARY),
             "/snapshots": self._route(self._snapshots, _JSON),
@@ -93,6 +95,9 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
 
     def _summary(self, source: ProviderSource, request: wrappers.Request) -> Any:
         return summaries.summary(source, _text(request, "run"), self._summaries)
+
+    def _serve_findings(self, source: ProviderSource, request: wrappers.Request) -> Any:
+        return findings.findings(source, _text(request, "run"), self._findings)
 
     def _scalars(self, source: ProviderSource, request: wrappers.Request) -> Any:
         return answers.scalars(source, _text(request, "run"), _text(request, "tag"))

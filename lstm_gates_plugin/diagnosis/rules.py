@@ -1,0 +1,258 @@
+"""The table of all rules: what the findings say, and what the documentation is made from."""
+
+from __future__ import annotations
+
+from lstm_gates_plugin.diagnosis.finding import Rule
+
+
+def _own(test: str) -> str:
+    return f"our own threshold, tested in tests/diagnosis/{test}.py"
+
+
+NOT_FINITE = Rule(
+    "LG001",
+    "error",
+    "has values that are not finite",
+    "an entry of any record is NaN or infinite",
+    0,
+    "entries",
+    "by definition: what comes out of such a value is not finite either",
+    "Everything computed from these values is lost, and so is every later update.",
+    ("lower the learning rate", "clip the gradient by its norm", "look for NaN in the input"),
+)
+FLOAT16_LIMIT = Rule(
+    "LG002",
+    "warning",
+    "is near the largest number of float16",
+    "the largest magnitude of a layer computed in float16 is above a quarter of 65,504",
+    65504 / 4,
+    "",
+    "IEEE 754: the largest float16 is 65,504; a quarter of it is our own margin",
+    "Two more doublings, and float16 turns the value into infinity.",
+    ("compute this layer in bfloat16 or float32", "scale the input"),
+)
+RUNAWAY_STATE = Rule(
+    "LG003",
+    "warning",
+    "has a state that grows without bound",
+    "the largest magnitude of the cell state (of the hidden state, where its activation has no "
+    "limit) is above the threshold and ten times that of the first record",
+    100,
+    "",
+    _own("test_values"),
+    "The state has left the range in which a change of it can be seen in the output.",
+    ("clip the gradient by its norm", "use tanh for the candidate", "shorten the sequences"),
+)
+UNCHANGED = Rule(
+    "LG010",
+    "warning",
+    "has not changed since the start",
+    "the largest change of any weight of the layer since the first record is exactly zero, after "
+    "at least 10 training steps and 3 records",
+    0,
+    "largest change of a weight",
+    "exact: no entry differs",
+    "The layer does not learn: no gradient reaches it, or the optimizer does not have its weights.",
+    (
+        "check that the layer is trainable",
+        "check that the optimizer was given this layer's weights",
+        "check that the loss depends on this layer's output",
+        "if it is frozen on purpose, dismiss this finding",
+    ),
+)
+PART_UNCHANGED = Rule(
+    "LG011",
+    "warning",
+    "has weights that have not changed since the start",
+    "the largest change of a gate or of all recurrent kernels since the first record is exactly "
+    "zero, while other weights of the layer change",
+    0,
+    "largest change of a weight",
+    "exact: no entry differs",
+    "This part gets no gradient, as where every sequence is a single timestep long.",
+    ("check the time axis of the input", "check that the sequences are longer than one timestep"),
+)
+ONLY_ONE_LEARNS = Rule(
+    "LG012",
+    "warning",
+    "only the last layer learns",
+    "of two or more layers, all but one have not changed at all since the first record",
+    1,
+    "layers that change",
+    "exact: no entry differs",
+    "The layers below hand on what their random weights make of the input.",
+    (
+        "check that the lower layers are trainable",
+        "check that the optimizer was given all weights of the model",
+        "check that nothing between the layers stops the gradient (detach, stop_gradient)",
+    ),
+)
+ONLY_BIASES = Rule(
+    "LG013",
+    "warning",
+    "changes in its biases only",
+    "no kernel has changed since the first record, and a bias has",
+    0,
+    "largest change of a kernel",
+    "exact: no entry differs",
+    "The layer learns offsets, but nothing of its input.",
+    ("check that the input is not all zero", "check that the kernels are trainable"),
+)
+FROZEN = Rule(
+    "LG014",
+    "note",
+    "is frozen",
+    "no weight of the layer asks for a gradient",
+    0,
+    "trainable weights",
+    "by definition",
+    "It was told not to learn, and does not.",
+    ("make the layer trainable if it should learn",),
+)
+UPDATE_TOO_LARGE = Rule(
+    "LG015",
+    "warning",
+    "is changed too much by each update",
+    "the relative change of a kernel since the previous record, divided by the updates between "
+    "them, is above the threshold in the median of the second half of the records",
+    0.1,
+    "relative change per update",
+    _own("test_learning"),
+    "A tenth of the weights is replaced by every update, so that nothing learned can stay.",
+    ("lower the learning rate", "clip the gradient by its norm"),
+)
+UPDATE_TOO_SMALL = Rule(
+    "LG016",
+    "warning",
+    "has hardly changed since the start",
+    "after at least 100 training steps no part of the layer has changed by the threshold, "
+    "relative to its size, though some changed",
+    1e-4,
+    "relative change since the start",
+    _own("test_learning"),
+    "At this pace the layer stays what it was initialised as.",
+    ("raise the learning rate", "look at the gradient that reaches the layer"),
+)
+STILL_INITIAL = Rule(
+    "LG020",
+    "note",
+    "still has the weights it was initialised with",
+    "a kernel has not changed since the first record; its shape is told from its histogram",
+    0,
+    "largest change of a weight",
+    "exact: no entry differs; the shape by `shape.describe`",
+    "The histogram shows the initialiser, and nothing that was learned.",
+    ("see why the layer does not change",),
+)
+NO_BIAS = Rule(
+    "LG021",
+    "note",
+    "no recurrent layer has a bias",
+    "no layer of the run has a bias",
+    0,
+    "biases",
+    "by definition",
+    "Without a bias a gate is half open wherever its input is zero.",
+    ("give the layers a bias", "start the forget bias at 1 (Jozefowicz et al. 2015)"),
+)
+WRITES_NOTHING = Rule(
+    "LG031",
+    "warning",
+    "writes nothing into its memory",
+    "99 of 100 activations of the input gate are below the threshold (of a GRU's update gate, "
+    "where it keeps the old state: above 1 minus the threshold), in each of the last 3 records",
+    0.01,
+    "activation",
+    _own("test_saturation"),
+    "Whatever the input is, the state hardly takes anything of it.",
+    ("lower the learning rate", "scale the input", "look at this gate's bias"),
+)
+SHOWS_NOTHING = Rule(
+    "LG032",
+    "warning",
+    "shows nothing of its memory",
+    "99 of 100 activations of the output gate are below the threshold, in each of the last 3 "
+    "records",
+    0.01,
+    "activation",
+    _own("test_saturation"),
+    "The output gate is shut, so that the next layer sees zeros.",
+    ("lower the learning rate", "scale the input", "look at this gate's bias"),
+)
+ALWAYS_REMEMBERS = Rule(
+    "LG033",
+    "note",
+    "keeps its memory almost all the time",
+    "the share of forget activations that are nearly open (above 0.9) is above the threshold",
+    0.95,
+    "share nearly open",
+    "above 0.9 is nearly open: Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078); the share "
+    "is our own, tested in tests/diagnosis/test_saturation.py",
+    "Open forget gates remember: such units are integrators, and chrono initialisation (Tallec "
+    "and Ollivier 2018) starts like that.",
+    ("nothing, as long as the cell state stays bounded",),
+)
+AT_LIMITS = Rule(
+    "LG035",
+    "warning",
+    "is at the limits of its activation",
+    "the share of candidate activations (of a simple RNN: hidden states) with a magnitude above "
+    "0.9 is above the threshold in each of the last 3 records, and the activation is tanh",
+    0.95,
+    "share at the limits",
+    "above 0.9 is saturated: Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078); the share is "
+    "our own, tested in tests/diagnosis/test_saturation.py",
+    "The values are almost always -1 or 1, where the slope of tanh is near zero: hardly any "
+    "gradient passes.",
+    ("scale the input to mean 0 and spread 1", "lower the learning rate"),
+)
+DEAD_UNITS = Rule(
+    "LG036",
+    "warning",
+    "has many dead units",
+    "the share of units whose hidden state is zero at every timestep of every sample is above the "
+    "threshold in the newest snapshot",
+    0.5,
+    "share of units",
+    _own("test_saturation"),
+    "A unit that is always zero gets no gradient through a ReLU, and does not come back.",
+    (
+        "lower the learning rate",
+        "use tanh, or a leaky activation",
+        "start the recurrent kernel at the identity",
+    ),
+)
+TOO_EARLY = Rule(
+    "LG090",
+    "note",
+    "it is too early to judge some of this run",
+    "a layer has fewer than 3 records, or fewer than 10 training steps between the first and the "
+    "last; or no activations were recorded",
+    3,
+    "records",
+    "our own: below it a trend cannot be told from a start",
+    "What is listed here was not judged, which does not mean that it is fine.",
+    ("train on", "give a probe, so that activations are recorded"),
+)
+
+RULES: tuple[Rule, ...] = (
+    NOT_FINITE,
+    FLOAT16_LIMIT,
+    RUNAWAY_STATE,
+    UNCHANGED,
+    PART_UNCHANGED,
+    ONLY_ONE_LEARNS,
+    ONLY_BIASES,
+    FROZEN,
+    UPDATE_TOO_LARGE,
+    UPDATE_TOO_SMALL,
+    STILL_INITIAL,
+    NO_BIAS,
+    WRITES_NOTHING,
+    SHOWS_NOTHING,
+    ALWAYS_REMEMBERS,
+    AT_LIMITS,
+    DEAD_UNITS,
+    TOO_EARLY,
+)
+"""All rules, in the order of their ids."""

@@ -1,0 +1,120 @@
+"""Rules on the values themselves: not finite, too large for float16, a state that runs away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lstm_gates_plugin.diagnosis import rules
+from lstm_gates_plugin.diagnosis.finding import Finding
+from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
+
+GROWN = 10.0
+"""How many times its first magnitude a state must be to have run away."""
+
+_NOT_FINITE = ("nan", "positive_infinite", "negative_infinite")
+_BOUNDED = ("tanh", "sigmoid", "hard_sigmoid", "softsign")
+
+
+def not_finite(run: RunView) -> Iterator[Finding]:
+    """The first row of each layer that was not finite, and since which step."""
+    for layer in run.layers:
+        found = [
+            (int(np.argmax(counts > 0)), kind, row, counts)
+            for kind in layer.series
+            for row in layer.rows(kind)
+            if ((counts := _not_finite(layer, kind, row)) > 0).any()
+        ]
+        if not found:
+            continue
+        at, kind, row, counts = min(found, key=lambda one: int(layer.series[one[1]].steps[one[0]]))
+        steps = layer.series[kind].steps
+        step, last = int(steps[at]), int(steps[np.flatnonzero(counts > 0)[-1]])
+        yield rules.NOT_FINITE.found(
+            seen=f"{row} ({kind}) holds {int(counts[at]):,} values that are not finite from "
+            f"training step {step:,} on.",
+            value=counts[at],
+            steps=(step, last),
+            evidence=layer.evidence(kind),
+            layer=layer.id,
+            gate=row.partition("/")[2] or None,
+            kind=kind,
+            row=row,
+            title=f"has values that are not finite since training step {step:,}",
+        )
+
+
+def near_float16_limit(run: RunView) -> Iterator[Finding]:
+    """The row of each float16 layer with the largest finite magnitude, if that is too large."""
+    rule = rules.FLOAT16_LIMIT
+    for layer in run.layers:
+        if "float16" not in (layer.options.get("compute_dtype"), layer.options.get("dtype")):
+            continue
+        found = [
+            (float(magnitudes[-1]), kind, row)
+            for kind in layer.series
+            for row in layer.rows(kind)
+            if (magnitudes := _magnitude(layer, kind, row))[-1] > rule.threshold
+        ]
+        if not found:
+            continue
+        value, kind, row = max(found)
+        first, last = _stretch(layer, kind, _magnitude(layer, kind, row) > rule.threshold)
+        yield rule.found(
+            seen=f"{row} reaches {value:,.0f}, and the largest float16 is 65,504.",
+            value=value,
+            steps=(first, last),
+            evidence=layer.evidence(kind),
+            layer=layer.id,
+            gate=row.partition("/")[2] or None,
+            kind=kind,
+            row=row,
+        )
+
+
+def runaway_state(run: RunView) -> Iterator[Finding]:
+    """Cell states, and hidden states without a limit, that have grown far beyond their start."""
+    rule = rules.RUNAWAY_STATE
+    for layer in run.trained("activations"):
+        rows = layer.rows("activations")
+        row = "cell_state" if "cell_state" in rows else "hidden_state"
+        if row not in rows or (row == "hidden_state" and _is_bounded(layer)):
+            continue
+        magnitudes = _magnitude(layer, "activations", row)
+        high = (magnitudes > rule.threshold) & (magnitudes > GROWN * magnitudes[0])
+        if not high[-1]:
+            continue
+        first, last = _stretch(layer, "activations", high)
+        yield rule.found(
+            seen=f"The {row.replace('_', ' ')} reaches {magnitudes[-1]:,.4g}; it was "
+            f"{magnitudes[0]:.3g} at the first record.",
+            value=magnitudes[-1],
+            steps=(first, last),
+            evidence=layer.evidence("activations"),
+            layer=layer.id,
+            gate=None,
+            kind="activations",
+            row=row,
+        )
+
+
+def _not_finite(layer: LayerView, kind: str, row: str) -> np.ndarray:
+    return np.sum([np.nan_to_num(layer.column(kind, row, name)) for name in _NOT_FINITE], axis=0)
+
+
+def _magnitude(layer: LayerView, kind: str, row: str) -> np.ndarray:
+    return np.maximum(
+        np.abs(layer.column(kind, row, "min")), np.abs(layer.column(kind, row, "max"))
+    )
+
+
+def _is_bounded(layer: LayerView) -> bool:
+    return layer.options.get("activation", "tanh") in _BOUNDED
+
+
+def _stretch(layer: LayerView, kind: str, seen: np.ndarray) -> tuple[int, int]:
+    """The training steps of the last unbroken stretch of records in which it was seen."""
+    steps = layer.series[kind].steps
+    missing = np.flatnonzero(~seen)
+    return int(steps[missing[-1] + 1 if len(missing) else 0]), int(steps[-1])
