@@ -68,12 +68,14 @@ def findings_of(run: RunView, dismissed: Collection[tuple[str, str | None]] = ()
 
 
 def verdict(findings: Sequence[Finding], layers: int) -> str:
-    """One sentence: "3 of 4 layers look fine; lstm_2 has not changed since training step 0."
+    """One sentence, such as "3 of 4 layers look fine; lstm_2 has many dead units.".
 
     Args:
         findings: what `diagnose` returns.
         layers: how many layers the run has.
     """
+    if layers == 0:
+        return "No layer of this run has a readable record."
     worse = [finding for finding in findings if finding.severity != "note"]
     troubled = {finding.layer for finding in worse if finding.layer is not None}
     fine = layers - len(troubled)
@@ -84,20 +86,19 @@ def verdict(findings: Sequence[Finding], layers: int) -> str:
         return "The layer looks fine." if layers == 1 else f"All {layers} layers look fine."
     worst = worse[0]
     what = f"{worst.layer} {worst.title}" if worst.layer else worst.title
-    if not troubled:
-        return f"{what[0].upper()}{what[1:]}."
-    if layers == 1 or fine == 0:
-        return f"{what}."
-    return f"{fine} of {layers} layers look{'s' if fine == 1 else ''} fine; {what}."
+    if troubled and fine:
+        return f"{fine} of {layers} layers look{'s' if fine == 1 else ''} fine; {what}."
+    # A layer's id is written as it is.
+    return f"{what}." if worst.layer else f"{what[0].upper()}{what[1:]}."
 
 
 def summary(findings: Sequence[Finding], layers: int) -> dict[str, Any]:
-    """The verdict as JSON: the sentence, the worst severity (or "fine"), and how many layers."""
+    """The verdict as JSON; its severity is the worst one, "fine" where there are only notes."""
     troubled = {one.layer for one in findings if one.severity != "note" and one.layer}
     worst = findings[0].severity if findings else "note"
     return {
         "sentence": verdict(findings, layers),
-        "severity": "fine" if worst == "note" else worst,
+        "severity": "note" if layers == 0 else "fine" if worst == "note" else worst,
         "fine_layers": layers - len(troubled),
         "too_early": any(one.id == rules.TOO_EARLY.id for one in findings),
     }
@@ -115,12 +116,15 @@ def _too_early(run: RunView) -> Iterator[Finding]:
     reasons = [f"the {kind} of {', '.join(ids)}" for kind, ids in young.items() if ids]
     if lacking:
         reasons.append(f"the gates of {', '.join(lacking)}, of which no activations were recorded")
+    if run.unreadable:
+        reasons.append(f"{', '.join(run.unreadable)}, of which no record can be read")
     if not reasons:
         return
-    steps = [layer.steps(kind) for layer in run.layers for kind in layer.series]
+    steps = [layer.steps(kind) for layer in run.layers for kind in layer.series] or [(0, 0)]
+    records = [len(one.steps) for layer in run.layers for one in layer.series.values()]
     yield rules.TOO_EARLY.found(
         seen=f"Not judged: {'; '.join(reasons)}.",
-        value=min(len(one.steps) for layer in run.layers for one in layer.series.values()),
+        value=min(records, default=0),
         steps=(min(first for first, _ in steps), max(last for _, last in steps)),
         evidence=f"{len(run.layers)} layers",
     )

@@ -95,10 +95,17 @@ class LayerView:
 
 @dataclass(frozen=True)
 class RunView:
-    """One run: its layers in the order of their ids, numbers in them counted as numbers."""
+    """One run: its layers in the order of their ids, numbers in them counted as numbers.
+
+    Attributes:
+        name: the run's short name.
+        layers: those with a readable record.
+        unreadable: the ids of the others.
+    """
 
     name: str
     layers: tuple[LayerView, ...]
+    unreadable: tuple[str, ...] = ()
 
     def trained(self, kind: str) -> Iterator[LayerView]:
         """The layers with records enough of a kind to be judged."""
@@ -106,9 +113,10 @@ class RunView:
 
 
 def view(run: LoggedRun) -> RunView:
-    """Read what the rules look at. Layers without a readable record are left out."""
-    layers = [_layer_view(run[id]) for id in sorted(run, key=_natural)]
-    return RunView(run.name, tuple(layer for layer in layers if layer is not None))
+    """Read what the rules look at."""
+    views = {id: _layer_view(run[id]) for id in sorted(run, key=_natural)}
+    layers = tuple(layer for layer in views.values() if layer is not None)
+    return RunView(run.name, layers, tuple(id for id, layer in views.items() if layer is None))
 
 
 def _layer_view(layer: LoggedLayer) -> LayerView | None:

@@ -100,13 +100,13 @@ def runaway_state(run: RunView) -> Iterator[Finding]:
 
 
 def _not_finite(layer: LayerView, kind: str, row: str) -> np.ndarray:
-    return np.sum([np.nan_to_num(layer.column(kind, row, name)) for name in _NOT_FINITE], axis=0)
+    counts = [np.nan_to_num(layer.column(kind, row, name)) for name in _NOT_FINITE]
+    return np.asarray(np.sum(counts, axis=0))
 
 
 def _magnitude(layer: LayerView, kind: str, row: str) -> np.ndarray:
-    return np.maximum(
-        np.abs(layer.column(kind, row, "min")), np.abs(layer.column(kind, row, "max"))
-    )
+    low, high = layer.column(kind, row, "min"), layer.column(kind, row, "max")
+    return np.asarray(np.maximum(np.abs(low), np.abs(high)))
 
 
 def _is_bounded(layer: LayerView) -> bool:

@@ -55,3 +55,14 @@ def test_n5_no_module_names_pkg_resources() -> None:
 def test_only_captures_and_callbacks_import_a_framework() -> None:
     loaded = modules_after(IMPORT_THE_OTHERS)
     assert not {name.split(".")[0] for name in loaded} & FRAMEWORKS
+
+
+def test_diagnosing_reaches_neither_captures_nor_writers() -> None:
+    loaded = modules_after(
+        "import lstm_gates_plugin.serve.plugin, lstm_gates_plugin.diagnosis.diagnose"
+    )
+    ours = {name for name in loaded if name.startswith("lstm_gates_plugin.")}
+    parts = ("capture", "checks", "frameworks", "cells", "writing", "callbacks")
+    assert not {name for name in ours if name.split(".")[1] in parts}
+    diagnosis = [name for name in ours if name.startswith("lstm_gates_plugin.diagnosis.")]
+    assert diagnosis

@@ -1,0 +1,77 @@
+"""Rules on saturation, dead units and values, on traces of layers with chosen biases."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lstm_gates_plugin as lg
+from helpers.layers import make_layer, make_trace
+from lstm_gates_plugin.diagnosis.finding import Finding
+from lstm_gates_plugin.layer import RecurrentLayer
+
+
+def diagnosed(directory: Path, *layers: RecurrentLayer) -> list[Finding]:
+    """What is found where these layers are logged one after the other, ten steps apart."""
+    with lg.GateWriter(directory) as writer:
+        for number, layer in enumerate(layers):
+            writer.log_trace(make_trace(layer, timesteps=8), step=10 * number)
+    return [one for one in lg.diagnose(directory) if one.id != "LG090"]
+
+
+def biased(gate: str, by: float, cell: str = "lstm") -> RecurrentLayer:
+    layer = make_layer(cell, scale=0.3)
+    assert layer.bias is not None
+    return replace(layer, bias={**layer.bias, gate: np.full(4, by, np.float32)})
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru", "simple_rnn"])
+def test_small_weights_are_fine(tmp_path: Path, cell: str) -> None:
+    assert diagnosed(tmp_path, *[make_layer(cell, scale=0.3)] * 5) == []
+
+
+@pytest.mark.parametrize(
+    ("gate", "by", "cell", "id"),
+    [
+        ("input", -12, "lstm", "LG031"),
+        ("update", 12, "gru", "LG031"),
+        ("output", -12, "lstm", "LG032"),
+        ("candidate", 8, "lstm", "LG035"),
+        ("hidden", 8, "simple_rnn", "LG035"),
+    ],
+)
+def test_a_gate_at_its_limit_from_the_second_record_on(
+    tmp_path: Path, gate: str, by: float, cell: str, id: str
+) -> None:
+    layer = biased(gate, by, cell)
+    found = diagnosed(tmp_path, make_layer(cell, scale=0.3), layer, layer, layer)
+    assert [(one.id, one.severity, one.gate) for one in found] == [(id, "warning", gate)]
+    assert (found[0].first_step, found[0].last_step) == (10, 30)
+    assert found[0].evidence.startswith("2 samples x 8 timesteps, 4 records")
+
+
+def test_a_short_visit_to_the_limit_is_none(tmp_path: Path) -> None:
+    calm = make_layer(scale=0.3)
+    assert diagnosed(tmp_path, calm, biased("input", -12), calm, calm, calm) == []
+
+
+def test_a_gate_that_keeps_nothing_of_haiku_is_judged_the_other_way(tmp_path: Path) -> None:
+    layer = biased("update", -12, "gru")
+    layer = replace(layer, options={**layer.options, "update_keeps": False})
+    assert [one.id for one in diagnosed(tmp_path, *[layer] * 4)] == ["LG031"]
+
+
+def test_open_forget_gates_remember_and_are_a_note(tmp_path: Path) -> None:
+    (found,) = diagnosed(tmp_path, *[biased("forget", 8)] * 4)
+    assert (found.id, found.severity, found.gate) == ("LG033", "note", "forget")
+    assert "remember" in found.meaning
+
+
+def test_dead_units(tmp_path: Path) -> None:
+    def relu(by: float) -> RecurrentLayer:
+        layer = biased("hidden", by, "simple_rnn")
+        return replace(layer, options={**layer.options, "activation": "relu"})
+
+    assert [one.id for one in diagnosed(tmp_path / "dead", *[relu(-9)] * 4)] == ["LG036"]
+    assert diagnosed(tmp_path / "alive", *[relu(0.5)] * 4) == []

@@ -1,0 +1,229 @@
+"""Networks really trained into trouble get its finding; fresh and healthy ones no warning."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import lstm_gates_plugin as lg
+from lstm_gates_plugin.diagnosis.diagnose import verdict
+from lstm_gates_plugin.diagnosis.finding import Finding
+
+UPDATES = 120
+EVERY = 8
+Batch = Callable[[], tuple[torch.Tensor, torch.Tensor]]
+
+
+class Stack(nn.Module):
+    """Recurrent layers one upon the other, and a linear head on the last timestep or on all."""
+
+    def __init__(self, layers: list[nn.Module], outputs: int, *, last: bool = True) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(layers)
+        width = layers[-1].hidden_size * (2 if layers[-1].bidirectional else 1)
+        self.head = nn.Linear(width, outputs)
+        self.last = last
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layer:
+            x = layer(x)[0]
+        return self.head(x[:, -1] if self.last else x)
+
+
+def adding(timesteps: int = 20, batch: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
+    """The adding problem (Hochreiter and Schmidhuber 1997): the sum of the two marked numbers."""
+    numbers = torch.rand(batch, timesteps)
+    marks = torch.zeros(batch, timesteps)
+    half = timesteps // 2
+    first, second = torch.randint(half, (batch,)), torch.randint(half, timesteps, (batch,))
+    rows = torch.arange(batch)
+    marks[rows, first] = marks[rows, second] = 1
+    return torch.stack([numbers, marks], -1), (numbers * marks).sum(1, keepdim=True)
+
+
+def sine(batch: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
+    """The next value of a sine wave, at every timestep."""
+    wave = torch.sin(torch.linspace(0, 12, 31) + 6 * torch.rand(batch, 1))[..., None]
+    return wave[:, :-1], wave[:, 1:]
+
+
+def copying(batch: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
+    """What was seen three timesteps before, at every timestep."""
+    x = torch.randn(batch, 15, 1)
+    return x, torch.cat([torch.zeros(batch, 3, 1), x[:, :-3]], 1)
+
+
+def signs(batch: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
+    """The sign of the running sum, at every timestep."""
+    x = torch.randn(batch, 12, 1)
+    return x, x.cumsum(1).sign()
+
+
+def lstm(inputs: int, units: int = 16, **more: object) -> nn.Module:
+    return nn.LSTM(inputs, units, batch_first=True, **more)
+
+
+def trained(
+    directory: Path,
+    model: nn.Module,
+    batch: Batch,
+    *,
+    rate: float = 0.005,
+    learning: list[nn.Parameter] | None = None,
+    optimizer: type[torch.optim.Optimizer] = torch.optim.Adam,
+    clip: float | None = 1.0,
+) -> list[Finding]:
+    """What is found after a short training."""
+    weights = list(model.parameters()) if learning is None else learning
+    updates = optimizer(weights, lr=rate)
+    probe = batch()[0][:4]
+    with lg.GateWriter(directory, every=EVERY) as writer:
+        for step in range(UPDATES + 1):
+            writer.log(model, step=step, probe=probe)
+            x, y = batch()
+            updates.zero_grad()
+            nn.functional.mse_loss(model(x), y).backward()
+            if clip:
+                nn.utils.clip_grad_norm_(weights, clip)
+            updates.step()
+    return lg.diagnose(directory)
+
+
+def worse(found: list[Finding]) -> list[tuple[str, str | None]]:
+    return [(one.id, one.layer) for one in found if one.severity != "note"]
+
+
+HEALTHY: dict[str, tuple[Callable[[], nn.Module], Batch]] = {
+    "adding, LSTM": (lambda: Stack([lstm(2)], 1), adding),
+    "adding, GRU": (lambda: Stack([nn.GRU(2, 16, batch_first=True)], 1), adding),
+    "adding, two LSTMs": (lambda: Stack([lstm(2), lstm(16)], 1), adding),
+    "sine, LSTM": (lambda: Stack([lstm(1)], 1, last=False), sine),
+    "sine, tanh RNN": (lambda: Stack([nn.RNN(1, 16, batch_first=True)], 1, last=False), sine),
+    "sine, ReLU RNN": (
+        lambda: Stack([nn.RNN(1, 16, nonlinearity="relu", batch_first=True)], 1, last=False),
+        sine,
+    ),
+    "copying, GRU": (lambda: Stack([nn.GRU(1, 16, batch_first=True)], 1, last=False), copying),
+    "copying, both ways": (lambda: Stack([lstm(1, bidirectional=True)], 1, last=False), copying),
+    "signs, LSTM": (lambda: Stack([lstm(1, 32)], 1, last=False), signs),
+    "signs, no bias": (lambda: Stack([lstm(1, bias=False)], 1, last=False), signs),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_healthy_training_has_no_warning(tmp_path: Path, name: str) -> None:
+    build, batch = HEALTHY[name]
+    assert worse(trained(tmp_path, build(), batch)) == []
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+@pytest.mark.parametrize("units", [2, 16, 128])
+def test_a_fresh_network_has_no_warning(tmp_path: Path, kind: type[nn.RNNBase], units: int) -> None:
+    for seed in range(3):
+        torch.manual_seed(seed)
+        directory = tmp_path / str(seed)
+        with lg.GateWriter(directory) as writer:
+            writer.log(kind(3, units, batch_first=True), step=0, probe=torch.randn(4, 20, 3))
+        assert worse(lg.diagnose(directory)) == []
+
+
+def question(bias: bool) -> Stack:
+    """Four layers, uniform in -0.15 ... 0.15, as in the question about the flat histogram."""
+    model = Stack([lstm(2, 32, bias=bias), *(lstm(32, 32, bias=bias) for _ in range(3))], 1)
+    for name, weight in model.named_parameters():
+        if "weight" in name:
+            nn.init.uniform_(weight, -0.15, 0.15)
+    return model
+
+
+def test_the_flat_histogram_is_explained(tmp_path: Path) -> None:
+    model = question(bias=False)
+    last = [*model.layer[3].parameters(), *model.head.parameters()]
+    found = trained(tmp_path, model, adding, learning=last)
+    still = [f"layer/{number}" for number in range(3)]
+    assert worse(found) == [("LG012", None), *[("LG010", layer) for layer in still]]
+    assert [one.title for one in found if one.id == "LG012"] == ["only the last layer learns"]
+    assert [one.layer for one in found if one.id == "LG020"] == [one for one in still for _ in "12"]
+    recurrent = [one for one in found if one.id == "LG020" and "recurrent" in str(one.row)]
+    for one in recurrent:
+        assert "a plateau between -0.15 and 0.15 (a uniform distribution)" in one.seen
+    (bias,) = [one for one in found if one.id == "LG021"]
+    assert bias.seen == "None of the 4 recurrent layers has a bias."
+    assert all(one.try_ for one in found)
+    assert verdict(found, 4) == "1 of 4 layers looks fine; only the last layer learns."
+
+
+def test_the_corrected_network_is_fine(tmp_path: Path) -> None:
+    found = trained(tmp_path, question(bias=True), adding)
+    assert worse(found) == []
+    assert not {"LG020", "LG021"} & {one.id for one in found}
+
+
+def test_a_layer_told_to_be_frozen_is_a_note(tmp_path: Path) -> None:
+    model = Stack([lstm(2), lstm(16)], 1)
+    model.layer[0].requires_grad_(False)
+    rest = [weight for weight in model.parameters() if weight.requires_grad]
+    found = trained(tmp_path, model, adding, learning=rest)
+    assert ("LG014", "layer/0") in [(one.id, one.layer) for one in found]
+    assert worse(found) == []
+
+
+def test_only_biases_learn(tmp_path: Path) -> None:
+    model = Stack([lstm(2)], 1)
+    biases = [weight for name, weight in model.named_parameters() if "bias" in name]
+    assert worse(trained(tmp_path, model, adding, learning=biases)) == [("LG013", "layer/0")]
+
+
+def test_sequences_of_one_timestep_teach_no_recurrent_kernel(tmp_path: Path) -> None:
+    def one_timestep() -> tuple[torch.Tensor, torch.Tensor]:
+        x, y = adding()
+        return x.reshape(-1, 1, 2), y.repeat_interleave(20, 0)
+
+    found = trained(tmp_path, Stack([lstm(2)], 1), one_timestep)
+    assert ("LG011", "layer/0", "recurrent_kernel") in [
+        (one.id, one.layer, one.gate) for one in found
+    ]
+
+
+def test_a_learning_rate_far_too_high(tmp_path: Path) -> None:
+    found = trained(tmp_path, Stack([lstm(2)], 1), adding, rate=10.0)
+    assert "LG015" in {one.id for one in found} or "LG035" in {one.id for one in found}
+    assert worse(found)
+
+
+def test_a_learning_rate_far_too_low(tmp_path: Path) -> None:
+    found = trained(tmp_path, Stack([lstm(2)], 1), adding, rate=1e-8)
+    assert worse(found) == [("LG016", "layer/0")]
+
+
+def test_input_out_of_scale_has_the_candidate_at_its_limits(tmp_path: Path) -> None:
+    def unscaled() -> tuple[torch.Tensor, torch.Tensor]:
+        x, y = adding()
+        return 1000 + 300 * x, y
+
+    found = trained(tmp_path, Stack([lstm(2)], 1), unscaled)
+    assert ("LG035", "layer/0", "candidate") in [(one.id, one.layer, one.gate) for one in found]
+
+
+def test_an_exploding_training_is_an_error_from_its_first_step(tmp_path: Path) -> None:
+    model = Stack([nn.RNN(2, 16, nonlinearity="relu", batch_first=True)], 1)
+    found = trained(tmp_path, model, adding, rate=5.0, optimizer=torch.optim.SGD, clip=None)
+    (error,) = [one for one in found if one.severity == "error"]
+    assert (error.id, error.layer) == ("LG001", "layer/0")
+    weights = lg.read(tmp_path)["."]["layer/0"].series("kernel/hidden", "nan")
+    assert error.first_step == weights.steps[(weights.values > 0).argmax()]
+
+
+def test_dead_units_of_a_relu(tmp_path: Path) -> None:
+    model = Stack([nn.RNN(2, 16, nonlinearity="relu", batch_first=True)], 1)
+    weights = model.layer[0].bias_ih_l0
+
+    def positive() -> tuple[torch.Tensor, torch.Tensor]:
+        x, y = adding()
+        return x, y - 5
+
+    with torch.no_grad():
+        weights -= 3
+    assert ("LG036", "layer/0") in worse(trained(tmp_path, model, positive))
