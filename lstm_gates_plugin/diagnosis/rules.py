@@ -222,6 +222,30 @@ DEAD_UNITS = Rule(
         "start the recurrent kernel at the identity",
     ),
 )
+MUCH_PADDING = Rule(
+    "LG081",
+    "note",
+    "is fed mostly padding",
+    "the share of masked timesteps in the kept samples of the newest snapshot is above the "
+    "threshold",
+    0.5,
+    "share of timesteps",
+    _own("test_data"),
+    "Masked timesteps cost time and teach nothing.",
+    ("put sequences of like length into one batch",),
+)
+PROBE_CHANGED = Rule(
+    "LG082",
+    "note",
+    "the probe changed between records",
+    "the checksum of the probe differs between two records",
+    0,
+    "changes of the probe",
+    "exact: the checksums differ",
+    "Activations before and after are of other samples, so that a difference between them need "
+    "not come from the training.",
+    ("give the same probe at every training step",),
+)
 TOO_EARLY = Rule(
     "LG090",
     "note",
@@ -253,6 +277,8 @@ RULES: tuple[Rule, ...] = (
     ALWAYS_REMEMBERS,
     AT_LIMITS,
     DEAD_UNITS,
+    MUCH_PADDING,
+    PROBE_CHANGED,
     TOO_EARLY,
 )
 """All rules, in the order of their ids."""

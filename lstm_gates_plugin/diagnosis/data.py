@@ -1,0 +1,51 @@
+"""Rules on what went in: a probe that changed between records, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lstm_gates_plugin.diagnosis import rules
+from lstm_gates_plugin.diagnosis.finding import Finding
+from lstm_gates_plugin.diagnosis.run_view import RunView
+
+
+def padding(run: RunView) -> Iterator[Finding]:
+    """Layers that were not run at most timesteps of the probe."""
+    rule = rules.MUCH_PADDING
+    for layer in run.layers:
+        picture = layer.newest.get("activations")
+        if picture is None or "mask" not in picture.arrays or not picture.arrays["mask"].size:
+            continue
+        share = float(1 - np.mean(picture.arrays["mask"] != 0))
+        if share > rule.threshold:
+            yield rule.found(
+                seen=f"{share:.0%} of the probe's timesteps are masked.",
+                value=share,
+                steps=(picture.step, picture.step),
+                evidence=layer.evidence("activations"),
+                layer=layer.id,
+                kind="activations",
+            )
+
+
+def probe_changed(run: RunView) -> Iterator[Finding]:
+    """Runs whose activations were not always recorded of the same samples."""
+    for layer in run.layers:
+        if "activations" not in layer.series:
+            continue
+        hashes = layer.record_column("activations", "probe_hash")
+        known = np.flatnonzero(np.isfinite(hashes))
+        changes = known[1:][np.diff(hashes[known]) != 0]
+        if len(changes) == 0:
+            continue
+        steps = layer.series["activations"].steps
+        yield rules.PROBE_CHANGED.found(
+            seen=f"The probe is another one from training step {int(steps[changes[0]]):,} on.",
+            value=len(changes),
+            steps=(int(steps[changes[0]]), int(steps[changes[-1]])),
+            evidence=layer.evidence("activations"),
+            kind="activations",
+        )
+        return
