@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from lstm_gates_plugin.diagnosis import data, learning, rules, saturation, shape, values
+from lstm_gates_plugin.diagnosis import data, learning, memory, rules, saturation, shape, values
 from lstm_gates_plugin.diagnosis.finding import SEVERITIES, Finding
 from lstm_gates_plugin.diagnosis.run_view import RunView, view
 from lstm_gates_plugin.reading.runs import LoggedRun, read
@@ -29,6 +29,8 @@ _CHECKS: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     saturation.always_remembers,
     saturation.at_limits,
     saturation.dead_units,
+    memory.low_forget_bias,
+    memory.short_reach,
     data.padding,
     data.probe_changed,
 )

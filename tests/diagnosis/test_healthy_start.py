@@ -16,7 +16,7 @@ def test_one_record_is_too_early_and_no_warning(tmp_path: Path, cell: str) -> No
     with lg.GateWriter(tmp_path) as writer:
         writer.log_weights([layer], step=0)
         writer.log_trace(make_trace(layer), step=0)
-    (found,) = lg.diagnose(tmp_path)
+    (found,) = [one for one in lg.diagnose(tmp_path) if one.id != "LG041"]
     assert (found.id, found.severity, found.layer) == ("LG090", "note", None)
     assert found.seen == "Not judged: the weights of lstm_0; the activations of lstm_0."
     assert "too early" in verdict([found], 1)

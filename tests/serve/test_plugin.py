@@ -166,6 +166,7 @@ def test_n1_a_path_prefix_is_followed(tmp_path: Path, serve_logdir: Serve) -> No
     assert b"render" in get_bytes(f"{url}/data/plugin/lstm_gates/index.js")
     key = {"run": "lstm_gates", "layer": "lstm_0", "kind": "weights"}
     assert routes.json("health", run="lstm_gates")["layers"]
+    assert routes.json("findings", run="lstm_gates")["layers"] == 1
     assert routes.series(**key)[1]["steps"].tolist() == [0]
     assert list(routes.snapshots(**key)) == [0]
 

@@ -1,0 +1,68 @@
+"""Rules on how long a layer remembers: its forget bias at the start, the reach of its error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lstm_gates_plugin.diagnosis import rules
+from lstm_gates_plugin.diagnosis.finding import Finding
+from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
+
+RECORDS = 3
+"""The newest records in all of which the reach must be short."""
+LONG = 20
+"""Timesteps that the sequences must have before a reach is called short."""
+
+
+def low_forget_bias(run: RunView) -> Iterator[Finding]:
+    """LSTMs whose forget gates start about half open."""
+    rule = rules.LOW_FORGET_BIAS
+    for layer in run.layers:
+        if layer.description["cell"] != "lstm" or "weights" not in layer.series:
+            continue
+        first, _ = layer.steps("weights")
+        bias = _effective_forget_bias(layer)
+        # A run that was resumed does not show how it began.
+        if first > 1 or not bias < rule.threshold:
+            continue
+        yield rule.found(
+            seen=f"The forget bias was {bias:.2g} on average at training step {first:,}.",
+            value=bias,
+            steps=(first, first),
+            evidence=layer.evidence("weights"),
+            layer=layer.id,
+            gate="forget",
+            kind="weights",
+            row="bias/forget",
+        )
+
+
+def short_reach(run: RunView) -> Iterator[Finding]:
+    """Layers in which the error reaches back a small part of long sequences."""
+    rule = rules.SHORT_REACH
+    for layer in run.trained("gradients"):
+        reach = layer.record_column("gradients", "reach")
+        limit = layer.record_column("gradients", "reach_limit")
+        share = reach / np.maximum(limit, 1)
+        short = (share < rule.threshold) & (limit >= LONG)
+        if not short[-RECORDS:].all():
+            continue
+        steps = layer.series["gradients"].steps
+        yield rule.found(
+            seen=f"The error reaches {int(reach[-1])} of {int(limit[-1])} timesteps back.",
+            value=share[-1],
+            steps=(int(steps[-RECORDS]), int(steps[-1])),
+            evidence=layer.evidence("gradients"),
+            layer=layer.id,
+            kind="gradients",
+        )
+
+
+def _effective_forget_bias(layer: LayerView) -> float:
+    """The stored bias and what is added at run time; 0 where there is none."""
+    added = float(layer.options.get("forget_bias") or 0)
+    if "bias/forget" not in layer.rows("weights"):
+        return added
+    return added + float(layer.column("weights", "bias/forget", "mean")[0])

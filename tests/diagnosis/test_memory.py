@@ -1,0 +1,57 @@
+"""Rules on memory: the forget bias at the start, and how far the error reaches."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lstm_gates_plugin as lg
+from helpers.layers import make_layer, make_trace
+from lstm_gates_plugin.diagnosis import memory
+from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView, view
+
+
+@pytest.mark.parametrize(
+    ("stored", "added", "is_low"),
+    [(0.0, None, True), (0.0, 1.0, False), (1.0, None, False), (-2.0, 1.0, True)],
+)
+def test_the_effective_forget_bias_counts(
+    tmp_path: Path, stored: float, added: float | None, is_low: bool
+) -> None:
+    layer = make_layer()
+    assert layer.bias is not None
+    options = {**layer.options, **({} if added is None else {"forget_bias": added})}
+    bias = {**layer.bias, "forget": np.full(4, stored, np.float32)}
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log_weights([replace(layer, bias=bias, options=options)], step=0)
+    found = [one for one in lg.diagnose(tmp_path) if one.id == "LG041"]
+    assert [(one.severity, one.gate, one.value) for one in found] == (
+        [("note", "forget", stored + (added or 0))] if is_low else []
+    )
+
+
+def test_a_resumed_run_does_not_show_how_it_began(tmp_path: Path) -> None:
+    layer = make_layer()
+    assert layer.bias is not None
+    bias = {**layer.bias, "forget": np.zeros(4, np.float32)}
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log_weights([replace(layer, bias=bias)], step=500)
+    assert "LG041" not in [one.id for one in lg.diagnose(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("reach", "limit", "is_short"), [(3, 100, True), (50, 100, False), (1, 15, False)]
+)
+def test_reach(tmp_path: Path, reach: int, limit: int, is_short: bool) -> None:
+    with lg.GateWriter(tmp_path) as writer:
+        for step in (0, 10, 20):
+            writer.log_trace(make_trace(make_layer()), step=step)
+    (layer,) = view(lg.read(tmp_path)["."]).layers
+    series = layer.series["activations"]
+    names = series.header["record_columns"]
+    series.record[:, names.index("reach")] = reach
+    series.record[:, names.index("reach_limit")] = limit
+    gradients = LayerView(layer.id, layer.description, {"gradients": series})
+    found = list(memory.short_reach(RunView(".", (gradients,))))
+    assert [(one.id, one.severity) for one in found] == ([("LG060", "note")] if is_short else [])
