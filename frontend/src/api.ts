@@ -1,5 +1,6 @@
 // The routes of the server, relative to the page: one function each, and the shape of its answer.
 
+import type { Findings } from "./model/findings";
 import { decode, type Payload } from "./safetensors";
 
 /** What is recorded of a layer. The gradients of a training batch have numbers but no pictures. */
@@ -161,6 +162,10 @@ export async function fetchSummary(run: string, signal: AbortSignal): Promise<Su
   const summary = await json<Summary>("summary", { run }, signal);
   const [memory, reach, change, loss] = [summary.memory, summary.reach, summary.change, summary.loss].map(Number);
   return { ...summary, memory: memory ?? NaN, reach: reach ?? NaN, change: change ?? NaN, loss: loss ?? NaN };
+}
+
+export function fetchFindings(run: string, signal: AbortSignal): Promise<Findings> {
+  return json<Findings>("findings", { run }, signal);
 }
 
 export async function fetchScalars(run: string, tag: string, signal: AbortSignal): Promise<readonly ScalarPoint[]> {

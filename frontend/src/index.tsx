@@ -5,6 +5,7 @@ import { render as renderInto } from "preact";
 import uplotStyle from "uplot/dist/uPlot.min.css?inline";
 import { startComparing } from "./compared";
 import { startPlayer } from "./actions";
+import { startDiagnosing } from "./findings";
 import { listenToKeys } from "./keyboard";
 import { startReloading } from "./reloading";
 import { bindToUrl } from "./selection";
@@ -14,6 +15,7 @@ import exportStyle from "./styles/export.css?inline";
 import healthStyle from "./styles/health.css?inline";
 import unitsStyle from "./styles/units.css?inline";
 import weightsStyle from "./styles/weights.css?inline";
+import findingsStyle from "./styles/findings.css?inline";
 import runsStyle from "./styles/runs.css?inline";
 import sidebarStyle from "./styles/sidebar.css?inline";
 import { theme } from "./theme";
@@ -23,7 +25,7 @@ export function render(): void {
   document.documentElement.lang = "en";
   document.title = "LSTM Gates";
   const sheet = document.createElement("style");
-  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle + runsStyle + exportStyle;
+  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle + runsStyle + findingsStyle + exportStyle;
   document.head.append(sheet);
   effect(() => {
     document.documentElement.dataset.theme = theme.value;
@@ -31,6 +33,7 @@ export function render(): void {
   bindToUrl();
   startFetching();
   startComparing();
+  startDiagnosing();
   startPlayer();
   startReloading();
   listenToKeys();

@@ -40,6 +40,8 @@ export const asked = {
   /** By what two runs are compared over training. */
   measure: signal(FIRST_MEASURE),
   runsOrder: signal<Order>(FIRST_ORDER),
+  /** Findings that are not to be shown: "LG010:lstm_0". */
+  dismissed: signal<readonly string[]>([]),
   layer: signal(""),
   call: signal(0),
   sample: signal(0),
@@ -81,6 +83,7 @@ function restore(selection: Selection): void {
     asked.other.value = selection.other ?? "";
     asked.measure.value = selection.measure ?? FIRST_MEASURE;
     asked.runsOrder.value = runsOrder(selection.runs);
+    asked.dismissed.value = (selection.dismissed ?? "").split("|").filter(Boolean);
     asked.layer.value = selection.layer ?? "";
     asked.call.value = wholeNumber(selection.call) ?? 0;
     asked.sample.value = wholeNumber(selection.sample) ?? 0;
@@ -112,6 +115,7 @@ function serialised(): Selection {
     other: asked.other.value,
     measure: asked.measure.value === FIRST_MEASURE ? "" : asked.measure.value,
     runs: asked.runsOrder.value === FIRST_ORDER ? "" : `${asked.runsOrder.value.descending ? "-" : ""}${asked.runsOrder.value.key}`,
+    dismissed: asked.dismissed.value.join("|"),
     layer: asked.layer.value,
     call: asked.call.value ? String(asked.call.value) : "",
     sample: asked.sample.value ? String(asked.sample.value) : "",

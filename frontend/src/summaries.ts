@@ -2,11 +2,17 @@
 
 import { signal } from "@preact/signals";
 import * as api from "./api";
+import type { Findings } from "./model/findings";
 
 const AT_ONCE = 2;
 
+export interface SummedUp {
+  readonly summary: api.Summary;
+  readonly findings: Findings;
+}
+
 /** By run; of a run that was written to meanwhile the old ones, until the new ones are there. */
-export const summaries = signal<ReadonlyMap<string, api.Summary>>(new Map());
+export const summaries = signal<ReadonlyMap<string, SummedUp>>(new Map());
 
 const read = new Map<string, number>();
 let waiting: api.RunSummary[] = [];
@@ -23,8 +29,9 @@ async function next(): Promise<void> {
   for (let one = waiting.shift(); one; one = waiting.shift()) {
     read.set(one.run, one.last_wall_time);
     try {
-      const summary = await api.fetchSummary(one.run, new AbortController().signal);
-      summaries.value = new Map(summaries.value).set(one.run, summary);
+      const { signal: never } = new AbortController();
+      const [summary, findings] = await Promise.all([api.fetchSummary(one.run, never), api.fetchFindings(one.run, never)]);
+      summaries.value = new Map(summaries.value).set(one.run, { summary, findings });
     } catch {
       read.delete(one.run); // asked for again with the next reload
     }

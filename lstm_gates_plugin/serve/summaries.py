@@ -49,8 +49,8 @@ def summary(source: Source, run: str, cache: SummaryCache) -> dict[str, Any]:
       half, and ``memory_is_bound`` where the sequences ended before that;
     - ``reach``: how many timesteps back the error reaches in the layer where it reaches furthest,
       and ``reach_is_bound`` where the sequences are no longer;
-    - ``change``: of the layers' change since the start, ``|W - W0| / max(|W|, |W0|)`` of the part that
-      changed most, the median;
+    - ``change``: of the layers' change since the start, ``|W - W0| / max(|W|, |W0|)`` of the part
+      that changed most, the median;
     - ``loss``: the newest that is known.
 
     Raises:

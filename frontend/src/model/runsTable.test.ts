@@ -6,7 +6,7 @@ import { COLUMNS, FIRST_ORDER, nextOrder, sortedLines, type RunLine } from "./ru
 
 function line(name: string, time: number, summary?: Partial<Summary>): RunLine {
   const run: RunSummary = { run: `${name}/lstm_gates`, name, last_step: 1200, last_wall_time: time, layers: [{ id: "a", kinds: {} }], scalars: [] };
-  return { run, summary: summary && { memory: NaN, memory_is_bound: false, reach: NaN, reach_is_bound: false, change: NaN, loss: NaN, ...summary } };
+  return { run, findings: undefined, summary: summary && { memory: NaN, memory_is_bound: false, reach: NaN, reach_is_bound: false, change: NaN, loss: NaN, ...summary } };
 }
 
 const LINES = [line("b", 1, { memory: 3, loss: 2 }), line("a", 3, { memory: 40, memory_is_bound: true, change: 0.256 }), line("c", 2)];

@@ -2,12 +2,14 @@
 
 import { ascending, descending } from "d3-array";
 import type { RunSummary, Summary } from "../api";
+import { heading, ICONS, type Findings } from "./findings";
 import { count, percent, short } from "./format";
 
 export interface RunLine {
   readonly run: RunSummary;
   /** Undefined until it was read. */
   readonly summary: Summary | undefined;
+  readonly findings: Findings | undefined;
 }
 
 export interface Column {
@@ -28,6 +30,13 @@ export interface Order {
 }
 
 const UNKNOWN = "–";
+/** From what is fine to what is worst. */
+const SEVERITIES = ["fine", "note", "warning", "error"];
+
+function worstFinding({ verdict, findings }: Findings): string {
+  const worst = findings[0];
+  return verdict.severity === "fine" || !worst ? "–" : `${ICONS[verdict.severity]} ${heading(worst)}`;
+}
 
 const number = (key: "memory" | "reach" | "change" | "loss", write: (value: number, summary: Summary) => string) => ({
   value: ({ summary }: RunLine) => summary?.[key] ?? NaN,
@@ -37,6 +46,14 @@ const number = (key: "memory" | "reach" | "change" | "loss", write: (value: numb
 
 export const COLUMNS: readonly Column[] = [
   { key: "name", text: "run", title: "The run's name", value: ({ run }) => run.name, written: ({ run }) => run.name, isListed: true },
+  {
+    key: "finding",
+    text: "worst finding",
+    title: "What looks worst in the run",
+    value: ({ findings }) => (findings ? SEVERITIES.indexOf(findings.verdict.severity) : NaN),
+    written: ({ findings }) => (findings ? worstFinding(findings) : "…"),
+    isListed: false,
+  },
   {
     key: "memory",
     text: "memory",

@@ -7,6 +7,7 @@ import { HEALTH_CHOICES, healthNumber, type HealthNumber } from "../model/health
 import { count } from "../model/format";
 import { asked } from "../selection";
 import { health, layerIds, step } from "../state";
+import { FindingList } from "./FindingList";
 import { columnsFor, gridHeight, HealthGrid } from "./HealthGrid";
 import { useWidth } from "./hooks";
 import { Panel, WhenReady } from "./Panel";
@@ -50,10 +51,13 @@ export function Health() {
       }
     >
       {/* From the start as high as it will be, so that what is below does not jump. */}
-      <div class="health-body" ref={body} style={{ "--height": gridHeight(layers, columnsFor(layers, width)) }}>
-        <WhenReady needs={[health]}>
-          {() => (mostTiles.value > 0 ? <HealthGrid rows={rows.value} /> : <p class="empty">{ADVICE[asked.health.value]}</p>)}
-        </WhenReady>
+      <div class="health-and-findings">
+        <div class="health-body" ref={body} style={{ "--height": gridHeight(layers, columnsFor(layers, width)) }}>
+          <WhenReady needs={[health]}>
+            {() => (mostTiles.value > 0 ? <HealthGrid rows={rows.value} /> : <p class="empty">{ADVICE[asked.health.value]}</p>)}
+          </WhenReady>
+        </div>
+        <FindingList />
       </div>
     </Panel>
   );

@@ -1,8 +1,10 @@
 // One tile: a gate's number in words, as a disc and a colour, and its tiny line over the training steps.
 
+import { opened, shownFindings } from "../findings";
 import { tops } from "../health";
 import { axis } from "../line";
 import { count } from "../model/format";
+import { heading, ICONS, keyOf, worstOf } from "../model/findings";
 import { tileValue, type Tile, type TileValue } from "../model/health";
 import { trendPath } from "../model/healthTrend";
 import { colourOf, colourScale, gateColour, missingColour } from "../palette";
@@ -24,11 +26,12 @@ interface Props {
 export function HealthTile({ tile, cell, isReachable, isChosenLayer, onFocus, onChoose, onTip }: Props) {
   const top = tops.value.get(tile.measure) ?? 0;
   const value = tileValue(tile, step.value ?? Infinity, top);
+  const finding = worstOf(shownFindings.value, tile.layer.id, tile.gate);
   const when = value.step === null ? "" : `training step ${count(value.step)}`;
   const title = `${tile.layer.id} · ${tile.name}${tile.gate === tile.name ? " gate" : ""}`;
   const showTip = (event: Event): void => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    onTip({ content: { title, lines: [], more: [value.sentence, when].filter(Boolean) }, x: box.left + 20, y: box.bottom - 8 });
+    onTip({ content: { title, lines: [], more: [value.sentence, when, finding ? heading(finding) : ""].filter(Boolean) }, x: box.left + 20, y: box.bottom - 8 });
   };
   return (
     <div role="gridcell" aria-selected={isChosenLayer && tile.gate !== null && tile.gate === asked.gate.value}>
@@ -36,11 +39,14 @@ export function HealthTile({ tile, cell, isReachable, isChosenLayer, onFocus, on
         type="button"
         class="tile"
         tabIndex={isReachable ? 0 : -1}
-        aria-label={`${tile.layer.id}, ${tile.name} ${value.text}: ${[value.sentence, when].filter(Boolean).join(", ")}`}
+        aria-label={`${tile.layer.id}, ${tile.name} ${value.text}: ${[value.sentence, when, finding ? `${finding.severity}: ${heading(finding)}` : ""].filter(Boolean).join(", ")}`}
         data-cell={cell}
         data-testid={`tile-${tile.name}`}
         style={{ borderLeftColor: edgeColour(tile, value) }}
-        onClick={onChoose}
+        onClick={() => {
+          if (finding) opened.value = keyOf(finding);
+          onChoose();
+        }}
         onFocus={(event) => {
           onFocus();
           if (event.currentTarget.matches(":focus-visible")) showTip(event);
@@ -52,7 +58,13 @@ export function HealthTile({ tile, cell, isReachable, isChosenLayer, onFocus, on
         <span class="tile-name">{tile.name}</span>{" "}
         <Trend tile={tile} top={top} />
         <b>{value.text}</b>
-        <Disc value={value} />
+        {finding ? (
+          <span class={`is-${finding.severity}`} data-testid="tile-finding">
+            <i class="severity">{ICONS[finding.severity]}</i>
+          </span>
+        ) : (
+          <Disc value={value} />
+        )}
       </button>
     </div>
   );

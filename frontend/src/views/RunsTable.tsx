@@ -8,7 +8,7 @@ import { run, runs } from "../state";
 import { fetchSummaries, summaries } from "../summaries";
 
 export function runLines(): RunLine[] {
-  const lines = (runs.state.value.value ?? []).map((one) => ({ run: one, summary: summaries.value.get(one.run) }));
+  const lines = (runs.state.value.value ?? []).map((one) => ({ run: one, summary: undefined, findings: undefined, ...summaries.value.get(one.run) }));
   return sortedLines(lines, order());
 }
 

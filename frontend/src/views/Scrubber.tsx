@@ -7,6 +7,7 @@ import type { AxisKind } from "../model/axis";
 import { count, plural, short } from "../model/format";
 import { asked } from "../selection";
 import { pictureSteps, position, run, series, step, steps } from "../state";
+import { FindingMarks } from "./FindingMarks";
 import { LineChart } from "./LineChart";
 import { Facts, Segmented } from "./parts";
 import { ScalarPicker } from "./ScalarPicker";
@@ -45,6 +46,7 @@ export function Scrubber() {
               label={`${loss.value.name} over training steps`}
             />
           )}
+          <FindingMarks />
           {step.value !== undefined && <i class="chart-mark" style={{ left: `${100 * axis.value(step.value)}%` }} />}
         </div>
         <Readout />
