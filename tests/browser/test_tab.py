@@ -190,7 +190,7 @@ def test_switches_layer_gate_and_theme(tab: Tab) -> None:
     assert maps.count() == 6
     tab.get("gate-output").click()
     assert maps.count() == 1
-    assert tab.get("weights").locator("h3").all_inner_texts() == ["output"]
+    assert tab.get("weights").locator(".weights h3").all_inner_texts() == ["output"]
     tab.get("gate-all").click()
 
     tab.press("ArrowUp")
