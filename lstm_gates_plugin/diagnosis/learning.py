@@ -19,7 +19,7 @@ _KERNELS = ("kernel/", "recurrent_kernel/")
 def unchanged(run: RunView) -> Iterator[Finding]:
     """Layers of which no weight has changed since the first record, unless they are frozen."""
     for layer in run.trained("weights"):
-        if is_unchanged(layer) and not layer.options.get("frozen"):
+        if is_unchanged(layer) and not _is_frozen(layer):
             first, last = layer.steps("weights")
             yield rules.UNCHANGED.found(
                 seen=f"No weight has changed between the training steps {first:,} and {last:,}.",
@@ -35,7 +35,7 @@ def unchanged(run: RunView) -> Iterator[Finding]:
 def frozen(run: RunView) -> Iterator[Finding]:
     """Layers that were told not to learn."""
     for layer in run.layers:
-        if layer.options.get("frozen") and "weights" in layer.series:
+        if _is_frozen(layer) and "weights" in layer.series:
             yield rules.FROZEN.found(
                 seen="All weights of the layer are frozen.",
                 value=0,
@@ -71,15 +71,15 @@ def part_unchanged(run: RunView) -> Iterator[Finding]:
 
 
 def only_one_learns(run: RunView) -> Iterator[Finding]:
-    """Runs in which one layer changes and no other does."""
+    """Runs in which one layer changes and no other does, though not all others are frozen."""
     layers = list(run.trained("weights"))
     changing = [layer for layer in layers if is_changing(layer)]
     still = [layer for layer in layers if is_unchanged(layer)]
-    if len(changing) != 1 or not still or len(still) != len(run.layers) - 1:
+    if len(changing) != 1 or len(still) != len(run.layers) - 1:
+        return
+    if all(_is_frozen(layer) for layer in still):
         return
     (one,) = changing
-    if all(layer.options.get("frozen") for layer in still):
-        return
     first, last = one.steps("weights")
     which = "the last layer" if one.id == run.layers[-1].id else one.id
     yield rules.ONLY_ONE_LEARNS.found(
@@ -165,6 +165,11 @@ def is_changing(layer: LayerView, part: str = "") -> bool:
     """Whether a weight of the layer, of these parts alone, differs from the first record."""
     rows = [row for row in layer.rows("weights") if row.startswith(part)]
     return any(_latest_change(layer, row) > 0 for row in rows)
+
+
+def _is_frozen(layer: LayerView) -> bool:
+    """Whether the layer was told not to learn, by its newest record, and does not."""
+    return bool(layer.options.get("frozen")) and not is_changing(layer)
 
 
 def _latest_change(layer: LayerView, row: str) -> float:

@@ -15,6 +15,8 @@ RECORDS = 3
 LONG = 20
 """Timesteps that the sequences must have before a reach is called short."""
 
+_START_NEAR_0 = {"torch": "PyTorch", "flax": "Flax"}
+
 
 def low_forget_bias(run: RunView) -> Iterator[Finding]:
     """LSTMs whose forget gates start about half open."""
@@ -28,7 +30,8 @@ def low_forget_bias(run: RunView) -> Iterator[Finding]:
         if first > 1 or not bias < rule.threshold:
             continue
         yield rule.found(
-            seen=f"The forget bias was {bias:.2g} on average at training step {first:,}.",
+            seen=f"The forget bias was {bias:.2g} on average at training step {first:,}"
+            f"{_of_the_framework(layer)}.",
             value=bias,
             steps=(first, first),
             evidence=layer.evidence("weights"),
@@ -58,6 +61,12 @@ def short_reach(run: RunView) -> Iterator[Finding]:
             layer=layer.id,
             kind="gradients",
         )
+
+
+def _of_the_framework(layer: LayerView) -> str:
+    """That nobody chose this start, where the framework's own is about 0."""
+    name = _START_NEAR_0.get(str(layer.options.get("framework")))
+    return f", which is {name}'s default" if name else ""
 
 
 def _effective_forget_bias(layer: LayerView) -> float:

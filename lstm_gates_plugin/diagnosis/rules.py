@@ -36,12 +36,24 @@ RUNAWAY_STATE = Rule(
     "warning",
     "has a state that grows without bound",
     "the largest magnitude of the cell state (of the hidden state, where its activation has no "
-    "limit) is above the threshold and ten times that of the first record",
+    "limit) is above the threshold and ten times that of the first record (but see LG004)",
     100,
     "",
     _own("test_values"),
     "The state has left the range in which a change of it can be seen in the output.",
     ("clip the gradient by its norm", "use tanh for the candidate", "shorten the sequences"),
+)
+COUNTS = Rule(
+    "LG004",
+    "note",
+    "adds up a large state",
+    "as LG003, but the candidate is at most 1 in magnitude and the state at most the number of "
+    "timesteps: what adding up at each of them can reach",
+    100,
+    "",
+    _own("test_values"),
+    "The state has an end, and a count may need it; but tanh of it hardly tells 100 from 50.",
+    ("nothing, if the task is one of counting",),
 )
 UNCHANGED = Rule(
     "LG010",
@@ -290,6 +302,7 @@ RULES: tuple[Rule, ...] = (
     NOT_FINITE,
     FLOAT16_LIMIT,
     RUNAWAY_STATE,
+    COUNTS,
     UNCHANGED,
     PART_UNCHANGED,
     ONLY_ONE_LEARNS,

@@ -75,17 +75,17 @@ def near_float16_limit(run: RunView) -> Iterator[Finding]:
 
 def runaway_state(run: RunView) -> Iterator[Finding]:
     """Cell states, and hidden states without a limit, that have grown far beyond their start."""
-    rule = rules.RUNAWAY_STATE
     for layer in run.trained("activations"):
         rows = layer.rows("activations")
         row = "cell_state" if "cell_state" in rows else "hidden_state"
         if row not in rows or (row == "hidden_state" and _is_bounded(layer)):
             continue
         magnitudes = _magnitude(layer, "activations", row)
-        high = (magnitudes > rule.threshold) & (magnitudes > GROWN * magnitudes[0])
+        high = (magnitudes > rules.RUNAWAY_STATE.threshold) & (magnitudes > GROWN * magnitudes[0])
         if not high[-1]:
             continue
         first, last = _stretch(layer, "activations", high)
+        rule = rules.COUNTS if _is_count(layer, magnitudes[-1]) else rules.RUNAWAY_STATE
         yield rule.found(
             seen=f"The {row.replace('_', ' ')} reaches {magnitudes[-1]:,.4g}; it was "
             f"{magnitudes[0]:.3g} at the first record.",
@@ -107,6 +107,12 @@ def _not_finite(layer: LayerView, kind: str, row: str) -> np.ndarray:
 def _magnitude(layer: LayerView, kind: str, row: str) -> np.ndarray:
     low, high = layer.column(kind, row, "min"), layer.column(kind, row, "max")
     return np.asarray(np.maximum(np.abs(low), np.abs(high)))
+
+
+def _is_count(layer: LayerView, magnitude: float) -> bool:
+    """Whether adding at most 1 at each timestep can have made a state so large."""
+    picture = layer.newest.get("activations")
+    return picture is not None and _is_bounded(layer) and magnitude <= picture.header["timesteps"]
 
 
 def _is_bounded(layer: LayerView) -> bool:

@@ -43,6 +43,7 @@ def test_only_last_layer_learns(tmp_path: Path) -> None:
     assert first.column("kernel/forget", "max")[0] == pytest.approx(0.15, abs=0.005)
     assert not any(row.startswith("bias") for row in first.header["rows"])
     assert "layer_1: recurrent kernel, change since the start: input 0%" in printed
+    assert "LG012: the run: Of 4 recurrent layers only layer_4 has changed" in printed
 
 
 def test_hidden_state(tmp_path: Path) -> None:

@@ -31,6 +31,18 @@ def test_the_effective_forget_bias_counts(
     )
 
 
+def test_a_start_that_is_the_framework_s_own_is_said_to_be_that(tmp_path: Path) -> None:
+    layer = make_layer()
+    assert layer.bias is not None
+    bias = {**layer.bias, "forget": np.zeros(4, np.float32)}
+    for framework, said in (("torch", True), ("keras", False)):
+        options = {**layer.options, "framework": framework}
+        with lg.GateWriter(tmp_path / framework) as writer:
+            writer.log_weights([replace(layer, bias=bias, options=options)], step=0)
+        (found,) = [one for one in lg.diagnose(tmp_path / framework) if one.id == "LG041"]
+        assert found.seen.endswith(", which is PyTorch's default.") == said
+
+
 def test_a_resumed_run_does_not_show_how_it_began(tmp_path: Path) -> None:
     layer = make_layer()
     assert layer.bias is not None

@@ -48,6 +48,14 @@ def test_a_state_that_runs_away(tmp_path: Path) -> None:
     assert np.isclose(found.value, np.abs(grown[3].cell_state).max(), rtol=1e-3)
 
 
+def test_a_count_over_many_timesteps_does_not_run_away(tmp_path: Path) -> None:
+    trace = make_trace(make_layer(scale=0.3), timesteps=200)
+    largest = float(np.abs(trace.cell_state).max())
+    counted = [with_state(trace, scale / largest) for scale in (1, 50, 150, 190)]
+    (found,) = diagnosed(tmp_path, counted)
+    assert (found.id, found.severity, found.row) == ("LG004", "note", "cell_state")
+
+
 def test_a_state_that_was_large_from_the_start_does_not_run_away(tmp_path: Path) -> None:
     trace = make_trace(make_layer(scale=0.3))
     assert diagnosed(tmp_path, [with_state(trace, 1e4)] * 4) == []

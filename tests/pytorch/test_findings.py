@@ -1,5 +1,6 @@
 """Networks really trained into trouble get its finding; fresh and healthy ones no warning."""
 
+import pydoc_data.topics
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,6 +62,19 @@ def signs(batch: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
     return x, x.cumsum(1).sign()
 
 
+TEXT = "\n\n".join(pydoc_data.topics.topics.values())[:20_000]
+CHARACTERS = sorted(set(TEXT))
+
+
+def guessing(batch: int = 32) -> tuple[torch.Tensor, torch.Tensor]:
+    """The next character of Python's manual, at every timestep, both one-hot."""
+    numbers = torch.tensor([CHARACTERS.index(character) for character in TEXT])
+    starts = torch.randint(len(numbers) - 31, (batch,)).tolist()
+    windows = torch.stack([numbers[start : start + 31] for start in starts])
+    shown = nn.functional.one_hot(windows, len(CHARACTERS)).float()
+    return shown[:, :-1], shown[:, 1:]
+
+
 def lstm(inputs: int, units: int = 16, **more: object) -> nn.Module:
     return nn.LSTM(inputs, units, batch_first=True, **more)
 
@@ -107,6 +121,18 @@ HEALTHY: dict[str, tuple[Callable[[], nn.Module], Batch]] = {
     ),
     "copying, GRU": (lambda: Stack([nn.GRU(1, 16, batch_first=True)], 1, last=False), copying),
     "copying, both ways": (lambda: Stack([lstm(1, bidirectional=True)], 1, last=False), copying),
+    "copying, two layers both ways": (
+        lambda: Stack([lstm(1, bidirectional=True), lstm(32, bidirectional=True)], 1, last=False),
+        copying,
+    ),
+    "characters, two LSTMs": (
+        lambda: Stack([lstm(len(CHARACTERS)), lstm(16)], len(CHARACTERS), last=False),
+        guessing,
+    ),
+    "characters, GRU": (
+        lambda: Stack([nn.GRU(len(CHARACTERS), 16, batch_first=True)], len(CHARACTERS), last=False),
+        guessing,
+    ),
     "signs, LSTM": (lambda: Stack([lstm(1, 32)], 1, last=False), signs),
     "signs, no bias": (lambda: Stack([lstm(1, bias=False)], 1, last=False), signs),
 }
@@ -126,6 +152,25 @@ def test_a_fresh_network_has_no_warning(tmp_path: Path, kind: type[nn.RNNBase], 
         directory = tmp_path / str(seed)
         with lg.GateWriter(directory) as writer:
             writer.log(kind(3, units, batch_first=True), step=0, probe=torch.randn(4, 20, 3))
+        assert worse(lg.diagnose(directory)) == []
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_the_first_updates_have_no_warning(tmp_path: Path, kind: type[nn.RNNBase]) -> None:
+    for seed, (batch, inputs) in enumerate([(adding, 2), (copying, 1), (sine, 1)]):
+        torch.manual_seed(seed)
+        layers = [kind(inputs, 16, batch_first=True), kind(16, 16, batch_first=True)]
+        model = Stack(layers, 1, last=batch is adding)
+        directory = tmp_path / str(seed)
+        updates = torch.optim.Adam(model.parameters())
+        probe = batch()[0][:4]
+        with lg.GateWriter(directory, every=1) as writer:
+            for step in range(15):
+                writer.log(model, step=step, probe=probe)
+                x, y = batch()
+                updates.zero_grad()
+                nn.functional.mse_loss(model(x), y).backward()
+                updates.step()
         assert worse(lg.diagnose(directory)) == []
 
 

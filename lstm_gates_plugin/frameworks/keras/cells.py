@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,21 +92,32 @@ def _combine(keras: Keras, function: Any) -> Callable[[Array, Array], Array] | N
     )
 
 
-def read(keras: Keras, layer: Any, cells: Node[Place], aliases: list[str]) -> Node[Cell]:
-    """The cells of a layer with copies of their present weights, and all that a replay needs."""
+def read(
+    keras: Keras, layer: Any, cells: Node[Place], aliases: list[str], trained: Collection[int]
+) -> Node[Cell]:
+    """The cells of a layer with copies of their present weights, and all that a replay needs.
+
+    Args:
+        keras: the layer's.
+        layer: the layer, or the cell that is called by itself.
+        cells: its cells.
+        aliases: further paths of the layer.
+        trained: the identities of the weights that the model's training changes.
+    """
     options: dict[str, Any] = {"framework": keras.name, "compute_dtype": layer.compute_dtype}
     if aliases:
         options["aliases"] = list(aliases)
 
     def of(place: Place) -> Cell:
         kind = kind_of(keras, place.cell)
+        given = {**options, "frozen": True} if _is_frozen(place.cell, trained) else options
         if kind != "unknown":
             states = 2 if kind == "lstm" else 1
-            return Cell(_read_known(keras, layer, place, kind, options), states)
+            return Cell(_read_known(keras, layer, place, kind, given), states)
         # A subclass of LSTMCell with equations of its own still has its states.
         is_lstm = isinstance(place.cell, keras.layers.LSTMCell)
         return Cell(
-            _read_unknown(keras, layer, place, options),
+            _read_unknown(keras, layer, place, given),
             len(keras.flatten(place.cell.state_size)),
             _step(keras, place.cell),
             2 if is_lstm else 1,
@@ -129,6 +140,12 @@ def kind_of(keras: Keras, cell: Any) -> str:
         if isinstance(cell, known) and type(cell).call is known.call:
             return kind
     return "unknown"
+
+
+def _is_frozen(cell: Any, trained: Collection[int]) -> bool:
+    """Whether training changes none of a cell's weights, whatever it was that was frozen."""
+    weights = getattr(cell, "weights", ())
+    return bool(weights) and not any(id(weight) in trained for weight in weights)
 
 
 def _read_known(

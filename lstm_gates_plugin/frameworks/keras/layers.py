@@ -49,12 +49,14 @@ class Found:
         id: the path of the layer, which its cells' ids start with.
         layer: the Keras layer or cell.
         cells: its cells; one, or a stack of several.
+        model: in which it was found.
         aliases: further paths of the layer.
     """
 
     id: str
     layer: Any
     cells: Node[Place]
+    model: Any
     aliases: list[str] = field(default_factory=list)
 
     @property
@@ -82,7 +84,10 @@ class Found:
 
     def read(self) -> Node[Cell]:
         """Its cells with copies of their present weights."""
-        return keras_cells.read(keras_of(self.layer), self.layer, self.cells, self.aliases)
+        keras = keras_of(self.layer)
+        # A parent that is frozen keeps its weights from training; its layers need not know of it.
+        trained = {id(weight) for weight in self.model.trainable_weights}
+        return keras_cells.read(keras, self.layer, self.cells, self.aliases, trained)
 
 
 def find(model: Any) -> list[Found]:
@@ -127,7 +132,8 @@ def _walk(model: Any) -> list[Found]:
             ids[name] += 1
             if ids[name] > 1:
                 name = f"{name}#{ids[name]}"
-            found[id(layer)] = Found(name, layer, keras_cells.cells_of(keras, layer, name))
+            cells = keras_cells.cells_of(keras, layer, name)
+            found[id(layer)] = Found(name, layer, cells, model)
             return
         for part, child in children(layer):
             visit(child, (*path, part))

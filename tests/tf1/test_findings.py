@@ -1,0 +1,39 @@
+"""Fresh cells of TensorFlow 1 with its own initialisers, and their first updates: no warning."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import lstm_gates_plugin as lg
+from helpers.tf1 import cells, dynamic
+
+v1 = tf.compat.v1
+X = np.random.default_rng(0).normal(size=(16, 12, 3)).astype("float32")
+Y = X.mean(axis=(1, 2))
+CELLS = {
+    "BasicLSTMCell": cells.BasicLSTMCell,
+    "LSTMCell": cells.LSTMCell,
+    "GRUCell": cells.GRUCell,
+    "BasicRNNCell": cells.BasicRNNCell,
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_fresh_cell_and_its_first_updates_have_no_warning(tmp_path: Path, name: str) -> None:
+    op = dynamic(CELLS[name](16), 3)
+    loss = tf.reduce_mean((tf.reduce_sum(op.outputs[:, -1], axis=-1) - Y) ** 2)
+    step = v1.train.get_or_create_global_step()
+    train = v1.train.AdamOptimizer().minimize(loss, global_step=step)
+    probe = lg.Probe(inputs=op.inputs, feed_dict=op.feed(X[:4]))
+    hook = lg.GateHook(tmp_path, op.cell, probe, every=1)
+    with v1.train.SingularMonitoredSession(hooks=[hook]) as session:
+        assert worse(tmp_path) == []
+        for _ in range(12):
+            session.run(train, op.feed(X))
+    assert worse(tmp_path) == []
+
+
+def worse(directory: Path) -> list[str]:
+    return [one.id for one in lg.diagnose(directory) if one.severity != "note"]
