@@ -6,11 +6,13 @@ import uplotStyle from "uplot/dist/uPlot.min.css?inline";
 import { startComparing } from "./compared";
 import { startPlayer } from "./actions";
 import { startDiagnosing } from "./findings";
+import { startSubtracting } from "./differences";
 import { listenToKeys } from "./keyboard";
 import { startReloading } from "./reloading";
 import { bindToUrl } from "./selection";
 import { startFetching } from "./state";
 import style from "./style.css?inline";
+import activationsStyle from "./styles/activations.css?inline";
 import exportStyle from "./styles/export.css?inline";
 import healthStyle from "./styles/health.css?inline";
 import unitsStyle from "./styles/units.css?inline";
@@ -25,7 +27,7 @@ export function render(): void {
   document.documentElement.lang = "en";
   document.title = "LSTM Gates";
   const sheet = document.createElement("style");
-  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle + runsStyle + findingsStyle + exportStyle;
+  sheet.textContent = uplotStyle + style + sidebarStyle + healthStyle + weightsStyle + unitsStyle + runsStyle + findingsStyle + exportStyle + activationsStyle;
   document.head.append(sheet);
   effect(() => {
     document.documentElement.dataset.theme = theme.value;
@@ -34,6 +36,7 @@ export function render(): void {
   startFetching();
   startComparing();
   startDiagnosing();
+  startSubtracting();
   startPlayer();
   startReloading();
   listenToKeys();

@@ -1,6 +1,7 @@
 // What the pictures of the activations draw: the chosen sample, its units in the chosen order.
 
 import { computed } from "@preact/signals";
+import { differenceAt } from "./differences";
 import { possibleKinds, sampleOfKind, type MapKind } from "./model/mapKinds";
 import { ordered } from "./model/unitOrder";
 import { unitNumbers } from "./model/units";
@@ -19,6 +20,13 @@ const unordered = computed(
   () => snapshot.value && sampleOfKind(snapshot.value, sampleIndex.value, mapKind.value, series.activations.value),
 );
 
+/** The difference that is drawn, a sentence why it cannot be, or undefined where nothing is subtracted. */
+const compared = computed(() => snapshot.value && differenceAt(snapshot.value, sampleIndex.value, mapKind.value));
+export const difference = computed(() => (typeof compared.value === "string" ? undefined : compared.value));
+export const noDifference = computed(() => (typeof compared.value === "string" ? compared.value : ""));
+
+const drawn = computed(() => difference.value?.sample ?? unordered.value);
+
 /** The row that is shown alone; all, where there is no such row. */
 export const mapGate = computed(() => {
   const known = unordered.value?.rows.some(({ key }) => key === asked.gate.value);
@@ -26,6 +34,6 @@ export const mapGate = computed(() => {
 });
 
 export const maps = computed(() => {
-  if (!unordered.value || !units.value) return undefined;
-  return ordered(unordered.value, asked.order.value, mapGate.value, units.value);
+  if (!drawn.value || !units.value) return undefined;
+  return ordered(drawn.value, asked.order.value, mapGate.value, units.value);
 });

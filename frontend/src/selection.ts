@@ -6,6 +6,7 @@ import type { AxisKind } from "./model/axis";
 import type { Span } from "./model/figure";
 import { healthNumber, type HealthNumber } from "./model/health";
 import type { Selection } from "./model/address";
+import { subtractedOf, subtractedText, type Subtracted } from "./model/difference";
 import { MAP_KINDS, type MapKind } from "./model/mapKinds";
 import { FIRST_ORDER, type Order } from "./model/runsTable";
 import type { TrendAxis } from "./model/weightTrends";
@@ -65,6 +66,8 @@ export const asked = {
   gradientPart: signal(FIRST_PART),
   pinned: signal<Place | null>(null),
   maps: signal<MapKind>("gates"),
+  /** What is subtracted from the sample; null: nothing. */
+  minus: signal<Subtracted | null>(null),
   order: signal<UnitOrder>("index"),
   /** The units whose lines stay when another cell is pinned. */
   units: signal<readonly number[]>([]),
@@ -102,6 +105,7 @@ function restore(selection: Selection): void {
     asked.gradientPart.value = selection.gradient ?? FIRST_PART;
     asked.pinned.value = place(selection.cell);
     asked.maps.value = MAP_KINDS.find((kind) => kind === selection.maps) ?? "gates";
+    asked.minus.value = subtractedOf(selection.minus);
     asked.order.value = UNIT_ORDERS.find((order) => order === selection.order) ?? "index";
     asked.units.value = wholeNumbers(selection.units);
   });
@@ -134,6 +138,7 @@ function serialised(): Selection {
     gradient: asked.gradientPart.value === FIRST_PART ? "" : asked.gradientPart.value,
     cell: pinned ? `${pinned.projected ? "h" : "u"}${pinned.unit}.${pinned.column}` : "",
     maps: asked.maps.value === "gates" ? "" : asked.maps.value,
+    minus: subtractedText(asked.minus.value),
     order: asked.order.value === "index" ? "" : asked.order.value,
     units: asked.units.value.join("."),
   };

@@ -1,6 +1,7 @@
 // What the panels show, as tables with one row per value.
 
 import type { ShownSample } from "./activations";
+import { valuesOf, type Difference } from "./difference";
 import type { GradientSample } from "./gradients";
 import type { Trend } from "./gradientTrends";
 import { words } from "./gates";
@@ -37,6 +38,19 @@ export function activationTables(sample: ShownSample, only: (key: string) => boo
     ...maps.map(({ name, matrix, indices }) => ({ part: "activations", columns, rows: named(name, matrix, indices) })),
     ...sample.tracks.map(({ key, matrix, features }) => ({ part: "tracks", columns, rows: named(key, matrix, features) })),
   ];
+}
+
+/** Both values beside each difference that is drawn. */
+export function differenceTables(drawn: ShownSample, difference: Difference, only: (key: string) => boolean): Table[] {
+  const rows = drawn.rows.filter(({ key }) => only(key));
+  return rows.map(({ key, name, matrix, indices }) => ({
+    part: "difference",
+    columns: ["name", "unit", "timestep", "label", "what", "value", "subtracted", "difference"],
+    rows: entries(matrix, (row, column, value) => {
+      const unit = indices[row] ?? row;
+      return [name, unit, column * drawn.block, drawn.labels?.[column] ?? "", difference.name, ...valuesOf(difference, key, unit, column), value];
+    }),
+  }));
 }
 
 export function reachTable(curves: readonly ReachCurve[]): Table {

@@ -3,22 +3,22 @@
 import { useRef, useState } from "preact/hooks";
 import { pin } from "../actions";
 import { cellBeside, type Cell } from "../heatmap";
-import { columnName, valueAtUnit, type ShownRow, type ShownSample } from "../model/activations";
-import { exact } from "../model/format";
+import type { ShownRow, ShownSample } from "../model/activations";
 import { heatmapHeight, heatmapsPerLine, widestHeatmap } from "../model/layout";
 import { countNotFinite } from "../model/matrix";
-import { units } from "../maps";
+import { difference, units } from "../maps";
 import { ALL_GATES, asked, type Place } from "../selection";
 import { hovered } from "../shown";
 import { EquationPanel } from "./EquationPanel";
 import { Heatmap, type Mark } from "./Heatmap";
 import { useFrameHeight, useWidth } from "./hooks";
+import { contentAt } from "./mapContent";
 import { MapsTable } from "./MapsTable";
 import { MapTools } from "./MapTools";
 import { ColourBar, Swatch } from "./parts";
 import { PinnedValues } from "./PinnedValues";
 import { TimeAxis } from "./TimeAxis";
-import { Tooltip, type TooltipContent } from "./Tooltip";
+import { Tooltip } from "./Tooltip";
 import { Tracks, tracksHeight } from "./Tracks";
 import { SaturationPanel } from "./SaturationPanel";
 import { SurvivalPanel } from "./SurvivalPanel";
@@ -76,7 +76,7 @@ export function ActivationMaps({ sample, values, gate }: Props) {
   return (
     <>
       <MapTools />
-      {asked.pinned.value && <PinnedValues sample={values} place={asked.pinned.value} />}
+      {asked.pinned.value && <PinnedValues sample={difference.value?.sample ?? values} difference={difference.value} place={asked.pinned.value} />}
       <div class="beside">
         <div class="maps" ref={container} style={{ gridTemplateColumns: `repeat(${perLine}, minmax(0, ${widestHeatmap(sample.columns)}px))` }}>
           {rows.slice(0, perLine).map((row, index) => (
@@ -122,7 +122,7 @@ export function ActivationMaps({ sample, values, gate }: Props) {
       </div>
       <MapsTable sample={{ ...sample, rows }} />
       {pointer && hovered.value && (
-        <Tooltip content={contentAt(sample, hovered.value, pointer.key)} x={pointer.x} y={pointer.y} />
+        <Tooltip content={contentAt(sample, difference.value, hovered.value, pointer.key)} x={pointer.x} y={pointer.y} />
       )}
     </>
   );
@@ -145,31 +145,4 @@ function placeOf(row: ShownRow, cell: Cell): Place {
 function markOf(row: ShownRow, place: Place): Mark {
   const index = row.projected === place.projected ? row.indices.indexOf(place.unit) : -1;
   return { column: place.column, row: index < 0 ? undefined : index };
-}
-
-/** All gates and states of the unit at that timestep; `key` is the row under the pointer. */
-function contentAt(sample: ShownSample, place: Place, key: string): TooltipContent {
-  const what = place.projected ? "hidden state" : "unit";
-  const masked = sample.rows[0]?.matrix.gaps?.[place.column];
-  return {
-    title: `${what} ${place.unit} · ${columnName(sample, place.column)}`,
-    lines: masked
-      ? []
-      : sample.rows
-          .filter((row) => row.projected === place.projected)
-          .map((row) => ({
-            key: row.key,
-            name: row.name,
-            value: exact(valueAtUnit(row, place.unit, place.column), row.matrix.dtype),
-            current: row.key === key,
-          })),
-    more: masked ? ["This timestep was masked: the layer skipped it."] : trackLines(sample, place.column),
-  };
-}
-
-/** Tracks of one value per timestep. */
-function trackLines(sample: ShownSample, column: number): string[] {
-  return sample.tracks
-    .filter(({ matrix }) => matrix.rows === 1)
-    .map(({ key, matrix }) => `${key} ${exact(matrix.values[column] ?? NaN, matrix.dtype)}`);
 }

@@ -1,7 +1,8 @@
 // The activations panel: what every gate and state did at each timestep of a sample.
 
-import { mapGate, maps } from "../maps";
-import { activationTables } from "../model/exports";
+import { needsOtherStep, otherStep, probeChanged } from "../differences";
+import { difference, mapGate, maps } from "../maps";
+import { activationTables, differenceTables } from "../model/exports";
 import { keptSamples, sampleCount, sampleName, sampleWord } from "../model/activations";
 import { count, plural } from "../model/format";
 import type { Table } from "../model/table";
@@ -27,7 +28,7 @@ export function Activations() {
           No activations were logged for this layer. Give the callback a few samples to watch: <code>probe=x_val[:4]</code>.
         </p>
       ) : (
-        <WhenReady needs={[snapshots.activations, activations]}>
+        <WhenReady needs={[snapshots.activations, activations, ...(needsOtherStep.value ? [otherStep] : [])]}>
           {() => maps.value && shown.value && <ActivationMaps sample={maps.value} values={shown.value} gate={mapGate.value} />}
         </WhenReady>
       )}
@@ -38,7 +39,9 @@ export function Activations() {
 
 function shownNumbers(): Table[] {
   const isDrawn = (key: string): boolean => mapGate.value === ALL_GATES || key === mapGate.value;
-  return maps.value ? activationTables(maps.value, isDrawn, sampleIndex.value) : [];
+  if (!maps.value) return [];
+  if (difference.value) return differenceTables(maps.value, difference.value, isDrawn);
+  return activationTables(maps.value, isDrawn, sampleIndex.value);
 }
 
 function ShownFacts() {
@@ -55,6 +58,9 @@ function ShownFacts() {
           ...shown.value.facts,
           kept === units ? plural(units, "unit") : `${count(kept)} of ${plural(units, "unit")}`,
           header.block > 1 && `one column per ${header.block} timesteps`,
+          difference.value && <b>{difference.value.name}</b>,
+          ...(difference.value?.facts ?? []),
+          difference.value && probeChanged.value && "the probe was another one then",
           header.step !== step.value && `picture of step ${count(header.step)}`,
         ]}
       </Facts>

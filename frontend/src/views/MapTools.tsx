@@ -1,17 +1,28 @@
 // What the pictures of the activations show, and in which order.
 
-import { mapGate, mapKind, mapKinds, maps, units } from "../maps";
+import { comparableSteps } from "../differences";
+import { mapGate, mapKind, mapKinds, maps, noDifference, units } from "../maps";
+import { keptSamples, sampleName } from "../model/activations";
+import { subtractedOf, subtractedText, type Subtracted } from "../model/difference";
+import { count } from "../model/format";
 import type { MapKind } from "../model/mapKinds";
 import { sortingRow, UNIT_ORDERS, type UnitOrder } from "../model/unitOrder";
 import { asked } from "../selection";
-import { Segmented } from "./parts";
+import { sampleIndex, snapshot } from "../shown";
+import { Segmented, Select } from "./parts";
 
 export function MapTools() {
   return (
     <div class="map-tools">
       <KindPicker />
       <OrderPicker />
+      <MinusPicker />
       {asked.maps.value !== mapKind.value && <span class="quiet">{NOT_HERE[asked.maps.value]}</span>}
+      {noDifference.value && (
+        <span class="quiet" role="status" data-testid="no-difference">
+          {noDifference.value}
+        </span>
+      )}
     </div>
   );
 }
@@ -66,4 +77,31 @@ function OrderPicker() {
       />
     </span>
   );
+}
+
+/** The other samples of this picture, and the same sample at other training steps. */
+function MinusPicker() {
+  const payload = snapshot.value;
+  if (!payload) return null;
+  const chosen = subtractedText(asked.minus.value);
+  const samples = Array.from({ length: keptSamples(payload) }, (_, sample) => ({ value: `sample.${sample}`, text: sampleName(payload, sample) }));
+  const steps = comparableSteps.value.map((step) => ({ value: `step.${step}`, text: `training step ${count(step)}` }));
+  const shown = [`sample.${sampleIndex.value}`, `step.${payload.header.step}`];
+  const others = [...samples, ...steps].filter(({ value }) => value === chosen || !shown.includes(value));
+  if (asked.minus.value && !others.some(({ value }) => value === chosen)) others.push({ value: chosen, text: missingName(asked.minus.value) });
+  if (others.length === 0) return null;
+  return (
+    <Select
+      label="minus"
+      testId="minus"
+      chosen={chosen}
+      options={[{ value: "", text: "nothing" }, ...others]}
+      onChoose={(value) => (asked.minus.value = subtractedOf(value))}
+    />
+  );
+}
+
+/** Of what a link asked for and this picture does not have. */
+function missingName({ kind, number }: Subtracted): string {
+  return kind === "step" ? `training step ${count(number)}` : `sample ${number}`;
 }

@@ -1,12 +1,19 @@
 // The values of the pinned cell on one line; they change with the training step.
 
 import { pin } from "../actions";
-import { columnName, valueAtUnit, type ShownSample } from "../model/activations";
-import { exact } from "../model/format";
+import { columnName, type ShownRow, type ShownSample } from "../model/activations";
+import type { Difference } from "../model/difference";
 import type { Place } from "../selection";
+import { valueOf } from "./mapContent";
 import { Swatch } from "./parts";
 
-export function PinnedValues({ sample, place }: { readonly sample: ShownSample; readonly place: Place }) {
+interface Props {
+  readonly sample: ShownSample;
+  readonly difference: Difference | undefined;
+  readonly place: Place;
+}
+
+export function PinnedValues({ sample, difference, place }: Props) {
   const kept = sample.rows.filter((row) => row.projected === place.projected && row.indices.includes(place.unit));
   const isInside = place.column < sample.columns;
   return (
@@ -15,9 +22,7 @@ export function PinnedValues({ sample, place }: { readonly sample: ShownSample; 
       {isInside &&
         kept.map((row) => (
           <span key={row.key} data-testid={`pinned-${row.key}`}>
-            <Swatch gate={row.key} />
-            {`${row.name} `}
-            <b>{exact(valueAtUnit(row, place.unit, place.column), row.matrix.dtype)}</b>
+            <PinnedValue row={row} difference={difference} place={place} />
           </span>
         ))}
       {!isInside && <span>is not in this sequence</span>}
@@ -26,5 +31,17 @@ export function PinnedValues({ sample, place }: { readonly sample: ShownSample; 
         ×
       </button>
     </div>
+  );
+}
+
+function PinnedValue({ row, difference, place }: { readonly row: ShownRow; readonly difference: Difference | undefined; readonly place: Place }) {
+  const { value, made } = valueOf(row, difference, place);
+  return (
+    <>
+      <Swatch gate={row.key} />
+      {`${row.name} `}
+      {made && `${made} = `}
+      <b>{value}</b>
+    </>
   );
 }
