@@ -55,6 +55,10 @@ HISTOGRAM_BINS = 32
 _HEADER_KEY = "lstm_gates"
 _HEADER_LENGTH_BYTES = 8
 _CALL = re.compile(r"call (\d+)")
+# Our own "%", and what JSON escapes: TensorBoard's data server gives no picture from a series whose
+# tag holds such a character. It writes the tag into the picture's key and cannot read it there.
+_UNSAFE = re.compile(r'[%"\\\x00-\x1f]')
+_ESCAPED = re.compile(r"%([0-9A-F]{2})")
 _DESCRIPTION_TYPES: Mapping[str, type] = {
     "id": str,
     "cell": str,
@@ -109,12 +113,12 @@ def parse_tag(text: str) -> Tag | None:
 
 def _escape(component: str) -> str:
     """A layer may be named "call 1" or hold "%": neither may read as our own syntax."""
-    component = component.replace("%", "%25")
+    component = _UNSAFE.sub(lambda found: f"%{ord(found.group()):02X}", component)
     return component.replace(" ", "%20") if _CALL.fullmatch(component) else component
 
 
 def _unescape(component: str) -> str:
-    return component.replace("%20", " ").replace("%25", "%")
+    return _ESCAPED.sub(lambda found: chr(int(found.group(1), 16)), component)
 
 
 @dataclass(frozen=True)

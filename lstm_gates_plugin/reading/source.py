@@ -17,6 +17,14 @@ _SCALARS_PLUGIN = "scalars"
 # With 300 records of 8 KB each some 100 MB: gRPC of the data server takes 256 MB at most.
 _TAGS_TOGETHER = 40
 
+# What the data server says of a key that holds what JSON escapes; it makes such keys itself.
+_UNREADABLE_KEY = "failed to parse blob key"
+_ABOUT_UNREADABLE_KEYS = (
+    "TensorBoard's fast data server cannot read this picture's key. It cannot where a run's name "
+    "holds a double quote or a backslash: rename the run's directory, or start TensorBoard with "
+    "--load_fast=false."
+)
+
 _Result = TypeVar("_Result")
 
 
@@ -113,6 +121,8 @@ class ProviderSource:
         try:
             data = self._provider.read_blob(self._where["ctx"], blob_key=key)
         except (LookupError, ValueError, TypeError, RecursionError, errors.PublicError) as error:
+            if _UNREADABLE_KEY in str(error):
+                raise MissingError(_ABOUT_UNREADABLE_KEYS) from error
             message = f"There is no picture under this key, or TensorBoard has dropped it: {error}"
             raise MissingError(message) from error
         if not isinstance(data, bytes):

@@ -19,6 +19,8 @@ from lstm_gates_plugin.format import Tag, parse_tag
             "lstm_gates/call%201/call 1/weights/snapshots",
         ),
         (Tag("50%20", 0, "weights", "first"), "lstm_gates/50%2520/weights/first"),
+        (Tag('a "b"\\\n', 0, "weights", "first"), "lstm_gates/a %22b%22%5C%0A/weights/first"),
+        (Tag("%22", 0, "weights", "first"), "lstm_gates/%2522/weights/first"),
         (Tag("слой é <b>?#&", 0, "weights", "first"), "lstm_gates/слой é <b>?#&/weights/first"),
         (Tag("weights/first", 0, "weights", "first"), "lstm_gates/weights/first/weights/first"),
     ],

@@ -36,4 +36,5 @@ it("makes names of files that are safe everywhere", () => {
   expect(fileName(["a b/é#1%", "<img src=x onerror=alert(1)>", "Weights"], "csv")).toBe("a_b_é_1-img_src_x_onerror_alert_1-Weights.csv");
   expect(fileName(["../..", "Слой"], "png")).toBe("Слой.png");
   expect(fileName(["x".repeat(300), "p"], "png")).toBe(`${"x".repeat(60)}-p.png`);
+  expect(fileName(["ж".repeat(300), "門".repeat(300)], "png")).toBe(`${"ж".repeat(30)}-${"門".repeat(20)}.png`);
 });

@@ -15,7 +15,8 @@ export type Context = Readonly<Record<string, CellValue>>;
 
 const LINE_END = "\r\n";
 const ROWS_PER_CHUNK = 10_000;
-const LONGEST_PART = 60;
+/** File systems end at 255 bytes of UTF-8 for a whole name. */
+const MOST_BYTES_OF_PART = 60;
 
 /** The text in chunks: a large picture has more of it than one string may hold. */
 export function csv(context: Context, tables: readonly Table[]): string[] {
@@ -41,10 +42,14 @@ export function csv(context: Context, tables: readonly Table[]): string[] {
 
 /** Letters of every script stay; what a file system or a shell could take for something else does not. */
 export function fileName(parts: readonly string[], ending: string): string {
-  const safe = parts.map((part) =>
-    Array.from(part.replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^[._-]+|[._-]+$/g, "")).slice(0, LONGEST_PART).join(""),
-  );
+  const safe = parts.map((part) => start(part.replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^[._-]+|[._-]+$/g, "")));
   return `${safe.filter((part) => part !== "").join("-")}.${ending}`;
+}
+
+/** As many whole characters as there is room for. */
+function start(part: string): string {
+  const room = new Uint8Array(MOST_BYTES_OF_PART);
+  return part.slice(0, new TextEncoder().encodeInto(part, room).read);
 }
 
 function line(values: readonly CellValue[]): string {
