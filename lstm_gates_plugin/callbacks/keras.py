@@ -38,6 +38,7 @@ class KerasCallback(Hooks):
         parts: see `GateWriter`.
         max_units: see `GateWriter`.
         max_samples: see `GateWriter`.
+        report: see `GateWriter`.
 
     Raises:
         ValueError: ``update_freq`` or another option is not valid.
@@ -54,6 +55,7 @@ class KerasCallback(Hooks):
         parts: Sequence[str] = format.PARTS,
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
+        report: bool = False,
     ) -> None:
         self._log_dir = log_dir
         self._probe = None if probe is None else Probe.of(probe)
@@ -62,6 +64,7 @@ class KerasCallback(Hooks):
         self._options: dict[str, Any] = {
             "every": _every(update_freq),
             **checked_options(layers, parts, max_units, max_samples),
+            "report": report,
         }
         self._writer: GateWriter | None = None
         self._epoch = 0

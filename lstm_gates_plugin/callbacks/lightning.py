@@ -58,6 +58,7 @@ class LightningCallback(Hooks):
         parts: see `GateWriter`.
         max_units: see `GateWriter`.
         max_samples: see `GateWriter`.
+        report: see `GateWriter`.
 
     Raises:
         ValueError: ``every_n_steps`` or another option is not valid.
@@ -74,6 +75,7 @@ class LightningCallback(Hooks):
         parts: Sequence[str] = format.PARTS,
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
+        report: bool = False,
     ) -> None:
         _check_every(every_n_steps)
         self._waits_for_validation = isinstance(probe, str)
@@ -89,6 +91,7 @@ class LightningCallback(Hooks):
         self._options: dict[str, Any] = {
             "every": every_n_steps,
             **checked_options(layers, parts, max_units, max_samples),
+            "report": report,
         }
         self._writer: GateWriter | None = None
         self._last_step = -1

@@ -49,6 +49,7 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         parts: see `GateWriter`.
         max_units: see `GateWriter`.
         max_samples: see `GateWriter`.
+        report: see `GateWriter`.
 
     Raises:
         ValueError: ``every`` is neither "auto" nor a whole number of at least 1.
@@ -68,6 +69,7 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         parts: Sequence[str] = format.PARTS,
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
+        report: bool = False,
     ) -> None:
         Schedule(every)
         self._log_dir = log_dir
@@ -79,6 +81,7 @@ class GateHook(tf.compat.v1.train.SessionRunHook):
         self._options: dict[str, Any] = {
             "every": every,
             **checked_options(layers, parts, max_units, max_samples),
+            "report": report,
         }
         self._writer: GateWriter | None = None
         self._global_step: Any = None

@@ -19,6 +19,7 @@ from lstm_gates_plugin.writing.notices import Notices, start_line
 from lstm_gates_plugin.writing.probe import Probe
 from lstm_gates_plugin.writing.processes import is_writing_process
 from lstm_gates_plugin.writing.recorder import Record, Recorder, name_of
+from lstm_gates_plugin.writing.reporting import Reporter
 from lstm_gates_plugin.writing.schedule import Every, Schedules
 from lstm_gates_plugin.writing.sinks import NoSink, Sink, sink_for
 from lstm_gates_plugin.writing.streams import Streams
@@ -55,6 +56,8 @@ class GateWriter:
         parts: which of ``weights``, ``activations`` and ``gradients`` to record.
         max_units: units whose activations are kept at every timestep; of all others the numbers.
         max_samples: samples of the probe that are kept.
+        report: print in the console what looks wrong, each warning and error once: after some of
+            the `log` calls, and at the end. Needs a directory or a `SummaryWriter`.
 
     Raises:
         TypeError: the destination is none of these.
@@ -71,6 +74,7 @@ class GateWriter:
         parts: Sequence[str] = format.PARTS,
         max_units: int = MAX_UNITS,
         max_samples: int = MAX_SAMPLES,
+        report: bool = False,
     ) -> None:
         options = checked_options(layers, parts, max_units, max_samples)
         self._schedules = Schedules(every)
@@ -79,6 +83,7 @@ class GateWriter:
         self.is_resting = False
         self._is_inert = not is_writing_process()
         self._sink: Sink = NoSink() if self._is_inert else sink_for(destination)
+        self._reporter = _reporter(self._sink, self._notices) if report else None
         self._streams = Streams(self._sink, max_units, max_samples)
         self._recorder = Recorder(
             self._streams, self._notices, options["layers"], options["parts"], max_samples
@@ -155,6 +160,8 @@ class GateWriter:
                 "weights", name, lambda: make.weights(model, source, step, name, numbers)
             )
         self._schedules.done(name, step)
+        if self._reporter is not None:
+            self._reporter.after_log_call()
         return True
 
     def log_weights(
@@ -232,6 +239,7 @@ class GateWriter:
         """
         self._streams.write_waiting()
         self.is_resting = True
+        self._report_at_end()
 
     def close(self) -> None:
         """Write the newest pictures and release the directory. Further calls do nothing.
@@ -242,10 +250,15 @@ class GateWriter:
             return
         self._finish()
         live.leave(self)
+        self._report_at_end()
         if not self._written and self._is_for_this_process():
             tried = self._schedules.any_done
             why = "the warnings above say why" if tried else "no log call was due"
             print(f"LSTM Gates: nothing was logged to {self._sink.name}: {why}.")
+
+    def _report_at_end(self) -> None:
+        if self._reporter is not None:
+            self._reporter.at_end()
 
     def _write(self, records: Iterable[Record]) -> None:
         with one_thread():
@@ -273,6 +286,22 @@ class GateWriter:
         """Whether to write. Processes may learn of their ranks after the writer was made."""
         self._is_inert = self._is_inert or not is_writing_process()
         return not self._is_inert
+
+
+def _reporter(sink: Sink, notices: Notices) -> Reporter | None:
+    """None in a process that writes nothing.
+
+    Raises:
+        ValueError: the records go where they cannot be read back.
+    """
+    if sink.records_directory is not None:
+        return Reporter(sink.records_directory, notices)
+    if isinstance(sink, NoSink):
+        return None
+    raise ValueError(
+        f"report=True was given, but what is written to {sink.name} cannot be read back; give a "
+        "directory or a SummaryWriter."
+    )
 
 
 def _given(**values: Any) -> dict[str, Any]:

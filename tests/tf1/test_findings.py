@@ -35,5 +35,22 @@ def test_a_fresh_cell_and_its_first_updates_have_no_warning(tmp_path: Path, name
     assert worse(tmp_path) == []
 
 
+def test_the_hook_reports_in_the_console(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    op = dynamic(cells.BasicLSTMCell(8), 3)
+    step = v1.train.get_or_create_global_step()
+    bias = [variable for variable in v1.trainable_variables() if "bias" in variable.name]
+    train = v1.train.AdamOptimizer().minimize(
+        tf.reduce_mean(op.outputs**2), global_step=step, var_list=bias
+    )
+    hook = lg.GateHook(tmp_path, op.cell, every=1, report=True)
+    with v1.train.SingularMonitoredSession(hooks=[hook]) as session:
+        for _ in range(15):
+            session.run(train, op.feed(X))
+    lines = capsys.readouterr().out.splitlines()
+    assert len([line for line in lines if line.startswith("LSTM Gates, warning LG013: ")]) == 1
+
+
 def worse(directory: Path) -> list[str]:
     return [one.id for one in lg.diagnose(directory) if one.severity != "note"]

@@ -24,6 +24,9 @@ class Sink(Protocol):
     run_directory: Path | None
     """The directory of the user's run, where it is known."""
 
+    records_directory: Path | None
+    """The directory of the event file that the records go into, where it is known."""
+
     def open(self, first_step: int) -> dict[format.Tag, Earlier]:
         """Make ready for records from this step on; what an earlier session left behind."""
 
@@ -53,6 +56,7 @@ class NoSink:
 
     name = "nowhere"
     run_directory: Path | None = None
+    records_directory: Path | None = None
 
     def open(self, first_step: int) -> dict[format.Tag, Earlier]:
         """Nothing was there before."""

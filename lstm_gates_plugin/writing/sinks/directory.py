@@ -28,6 +28,7 @@ class DirectorySink:
         self._directory = Path(logdir) / format.RUN_DIRECTORY
         self.name = str(self._directory)
         self.run_directory: Path | None = Path(logdir)
+        self.records_directory: Path | None = self._directory
         self._file: EventFileWriter | None = None
         make_directory(self._directory)
 

@@ -37,6 +37,7 @@ class SummaryWriterSink:
             )
         directory = str(writer.file_writer.get_logdir())
         self.run_directory: Path | None = Path(directory)
+        self.records_directory: Path | None = self.run_directory
         self.name = f"the SummaryWriter of {directory}"
 
     @staticmethod

@@ -23,6 +23,7 @@ class TfSummarySink:
 
     def __init__(self) -> None:
         self.run_directory: Path | None = None
+        self.records_directory: Path | None = None
         tensorflow = sys.modules.get("tensorflow")
         if tensorflow is None:
             raise ValueError(
