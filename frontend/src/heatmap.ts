@@ -1,30 +1,33 @@
-// Paints a matrix onto a canvas, one sharp rectangle per entry.
+// Paints a matrix onto a canvas, one sharp rectangle per entry, and finds entries by place.
 
 import type { Matrix } from "./model/matrix";
 import { colourOf, type ColourScale } from "./palette";
 
 /** RGBA bytes with one pixel per entry; gaps are left transparent. */
 export function pixels(matrix: Matrix, scale: ColourScale): Uint8ClampedArray<ArrayBuffer> {
-  const bytes = new Uint8ClampedArray(4 * matrix.rows * matrix.columns);
-  matrix.values.forEach((value, index) => {
-    if (matrix.gaps?.[index % matrix.columns]) return;
-    bytes.set(colourOf(scale, value), 4 * index);
+  const { values, gaps, columns, rows } = matrix;
+  const bytes = new Uint8ClampedArray(4 * rows * columns);
+  for (let index = 0; index < values.length; index += 1) {
+    if (gaps?.[index % columns]) continue;
+    const [red, green, blue] = colourOf(scale, values[index] ?? NaN);
+    bytes[4 * index] = red;
+    bytes[4 * index + 1] = green;
+    bytes[4 * index + 2] = blue;
     bytes[4 * index + 3] = 255;
-  });
+  }
   return bytes;
 }
 
-/** Draws at the canvas's size on screen, in device pixels. Without a size, as in a hidden tab, it does nothing. */
+/** One pixel per entry; the style sheet scales the canvas without smoothing. */
 export function drawHeatmap(canvas: HTMLCanvasElement, matrix: Matrix, scale: ColourScale): void {
-  const { clientWidth, clientHeight } = canvas;
-  const context = canvas.getContext("2d");
-  if (!context || clientWidth === 0 || clientHeight === 0 || matrix.values.length === 0) return;
-  canvas.width = Math.round(clientWidth * devicePixelRatio);
-  canvas.height = Math.round(clientHeight * devicePixelRatio);
-  const entries = new OffscreenCanvas(matrix.columns, matrix.rows);
-  entries.getContext("2d")?.putImageData(new ImageData(pixels(matrix, scale), matrix.columns, matrix.rows), 0, 0);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(entries, 0, 0, canvas.width, canvas.height);
+  if (matrix.values.length === 0) return;
+  if (canvas.width !== matrix.columns || canvas.height !== matrix.rows) {
+    canvas.width = matrix.columns;
+    canvas.height = matrix.rows;
+  }
+  // What was drawn is read back only for a file: no graphics card in between.
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  context?.putImageData(new ImageData(pixels(matrix, scale), matrix.columns, matrix.rows), 0, 0);
 }
 
 export interface Cell {

@@ -256,8 +256,8 @@ def _colour(tab: Tab, column: int) -> tuple[int, ...]:
     """The pixel in the middle of one column of the heatmap."""
     canvas = tab.get("gradient-map").locator("canvas")
     script = (
-        f"canvas => Array.from(canvas.getContext('2d').getImageData("
-        f"Math.floor(canvas.width * {(column + 0.5) / TIMESTEPS}), 3, 1, 1).data)"
+        "canvas => Array.from(canvas.getContext('2d').getImageData("
+        f"Math.floor(canvas.width * {(column + 0.5) / TIMESTEPS}), 0, 1, 1).data)"
     )
     return tuple(canvas.evaluate(script))
 

@@ -29,13 +29,7 @@ export function Heatmap({ matrix, range, height, label, testId, mark, onHover, o
   const canvas = useRef<HTMLCanvasElement>(null);
   const scale = useMemo(() => colourScale(range, theme.value), [range, theme.value]);
   useLayoutEffect(() => {
-    const element = canvas.current;
-    if (!element) return undefined;
-    const draw = (): void => drawHeatmap(element, matrix, scale);
-    const observer = new ResizeObserver(draw);
-    observer.observe(element);
-    draw();
-    return () => observer.disconnect();
+    if (canvas.current) drawHeatmap(canvas.current, matrix, scale);
   }, [matrix, scale]);
 
   return (

@@ -3,14 +3,14 @@
 import type { ShownSample } from "../model/activations";
 import { percent, short } from "../model/format";
 import { rowStatistics, type RowStatistics } from "../model/rowStatistics";
+import { NumbersDetails } from "./NumbersDetails";
 
 export function MapsTable({ sample }: { readonly sample: ShownSample }) {
   const what = sample.block > 1 ? `means of ${sample.block} timesteps` : "timesteps";
   return (
-    <details class="numbers-table" data-testid="maps-table">
-      <summary>numbers as a table</summary>
-      <div class="scrolled" tabIndex={0} role="region" aria-label="Numbers of the pictures">
-        <table>
+    <NumbersDetails label="Numbers of the pictures" testId="maps-table">
+      {() => (
+        <>
           <caption class="quiet">Over all units shown and all {what} of this sample that were not masked; of candidates and hidden states the size |x| counts.</caption>
           <thead>
             <tr>
@@ -26,9 +26,9 @@ export function MapsTable({ sample }: { readonly sample: ShownSample }) {
               <Line key={row.key} name={row.name} numbers={rowStatistics(row)} />
             ))}
           </tbody>
-        </table>
-      </div>
-    </details>
+        </>
+      )}
+    </NumbersDetails>
   );
 }
 

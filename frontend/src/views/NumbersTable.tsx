@@ -2,6 +2,7 @@
 
 import { count, exact } from "../model/format";
 import type { Records } from "../model/records";
+import { NumbersDetails } from "./NumbersDetails";
 
 const COLUMNS = ["min", "p1", "p25", "p50", "p75", "p99", "max", "mean", "std", "zero", "nan"] as const;
 const NAMES: Readonly<Record<string, string>> = { p1: "1 %", p25: "25 %", p50: "median", p75: "75 %", p99: "99 %", zero: "zeros", nan: "NaN" };
@@ -18,10 +19,9 @@ export function NumbersTable({ data, row, steps, name }: Props) {
   const every = Math.ceil(steps.length / MOST_LINES);
   const listed = steps.filter((_, index) => index % every === 0 || index === steps.length - 1);
   return (
-    <details class="numbers-table">
-      <summary data-testid="numbers-table">numbers as a table</summary>
-      <div class="scrolled" tabIndex={0} role="region" aria-label={`Numbers of ${name}`}>
-        <table>
+    <NumbersDetails label={`Numbers of ${name}`} testId="numbers-table">
+      {() => (
+        <>
           <thead>
             <tr>
               <th scope="col">training step</th>
@@ -42,8 +42,8 @@ export function NumbersTable({ data, row, steps, name }: Props) {
               </tr>
             ))}
           </tbody>
-        </table>
-      </div>
-    </details>
+        </>
+      )}
+    </NumbersDetails>
   );
 }

@@ -3,6 +3,7 @@
 import { toggleUnit } from "../actions";
 import type { UnitNumbers } from "../model/units";
 import { asked } from "../selection";
+import { NumbersDetails } from "./NumbersDetails";
 
 interface Props {
   readonly numbers: UnitNumbers;
@@ -14,10 +15,9 @@ interface Props {
 
 export function UnitTable({ numbers, columns, values, write }: Props) {
   return (
-    <details class="numbers-table">
-      <summary>numbers as a table</summary>
-      <div class="scrolled" tabIndex={0} role="region" aria-label={`Numbers per unit: ${columns.join(", ")}`}>
-        <table>
+    <NumbersDetails label={`Numbers per unit: ${columns.join(", ")}`}>
+      {() => (
+        <>
           <thead>
             <tr>
               <th scope="col">unit</th>
@@ -42,8 +42,8 @@ export function UnitTable({ numbers, columns, values, write }: Props) {
               </tr>
             ))}
           </tbody>
-        </table>
-      </div>
-    </details>
+        </>
+      )}
+    </NumbersDetails>
   );
 }
