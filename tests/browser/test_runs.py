@@ -68,7 +68,7 @@ def test_the_table_has_the_newest_numbers_of_every_run(tab: Tab) -> None:
     assert set(shown) == set(NAMES)
     for name in NAMES:
         last = 20 if name == "sgd" else 10
-        memory, reach, change, loss, layers, step = shown[name][1:7]
+        memory, reach, change, loss, layers, step = shown[name][2:8]
         assert float(memory.removeprefix("≥ ")) == pytest.approx(
             median_memory(name, last), rel=1e-2
         )
