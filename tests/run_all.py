@@ -49,23 +49,25 @@ BACKEND_TESTS = (
     "--durations=3",
 )
 
-CHECKS = (
+#: Of seconds each, two at a time.
+QUICK_CHECKS = (
     Check("ruff check", ("ruff", "check", "."), lint=True),
     Check("ruff format", ("ruff", "format", "--check", "."), lint=True),
     Check("mypy", ("mypy",), lint=True),
     Check("page: eslint, tsc", ("npm", "run", "--silent", "lint"), ROOT / "frontend", lint=True),
     Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
-    # Two processes: half of the time is waiting for TensorBoard and the browser.
-    Check("pytest", BOTH_CORES),
 )
+
+# Two processes: half of the time is waiting for TensorBoard and the browser.
+TWO_CORE_CHECK = Check("pytest", BOTH_CORES)
 
 #: Each on one core, so two of them at a time, the longest first. One framework a process: which
 #: Keras it is must be known before the first import.
 ONE_CORE_CHECKS = (
+    Check("pytest, tf_keras", BACKEND_TESTS, environment={"TF_USE_LEGACY_KERAS": "1"}),
     Check("pytest, PyTorch", ("pytest", "tests/pytorch", "--durations=5")),
     Check("pytest, TensorFlow 1", ("pytest", "tests/tf1", "--durations=5")),
     Check("pytest, Keras on JAX", BACKEND_TESTS, environment={"KERAS_BACKEND": "jax"}),
-    Check("pytest, tf_keras", BACKEND_TESTS, environment={"TF_USE_LEGACY_KERAS": "1"}),
     Check("pytest, Flax", ("pytest", "tests/flax", "--durations=5")),
     Check("pytest, Keras on torch", BACKEND_TESTS, environment={"KERAS_BACKEND": "torch"}),
 )
@@ -86,9 +88,9 @@ def main() -> int:
     if not only_lint and not ensure_browser():
         print(BROWSER_MISSING)
         return 1
-    results = [run(check) for check in CHECKS if check.lint or not only_lint]
+    results = run_two_at_a_time([each for each in QUICK_CHECKS if each.lint or not only_lint])
     if not only_lint:
-        results += run_two_at_a_time(ONE_CORE_CHECKS)
+        results += [run(TWO_CORE_CHECK), *run_two_at_a_time(ONE_CORE_CHECKS)]
     print("\nSummary")
     for result in results:
         verdict = "passed" if result.passed else "FAILED"
