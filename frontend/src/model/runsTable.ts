@@ -75,7 +75,7 @@ export const COLUMNS: readonly Column[] = [
     text: "updated",
     title: "When the newest record was written",
     value: ({ run }) => run.last_wall_time,
-    written: ({ run }) => new Date(run.last_wall_time * 1000).toLocaleString(),
+    written: ({ run }) => new Date(run.last_wall_time * 1000).toLocaleString([], { dateStyle: "short", timeStyle: "short" }),
     isListed: true,
   },
 ];

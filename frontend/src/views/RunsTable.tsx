@@ -22,7 +22,7 @@ export function RunsTable() {
         <thead>
           <tr>
             {COLUMNS.map(({ key, text, title }) => (
-              <th key={key} scope="col" title={title} aria-sort={by.key === key ? (by.descending ? "descending" : "ascending") : "none"}>
+              <th key={key} class={`column-${key}`} scope="col" title={title} aria-sort={by.key === key ? (by.descending ? "descending" : "ascending") : "none"}>
                 <button type="button" data-testid={`sort-${key}`} onClick={() => choose(nextOrder(by, key))}>
                   {text}
                   <i aria-hidden="true">{by.key === key ? (by.descending ? "▼" : "▲") : ""}</i>
@@ -42,7 +42,9 @@ export function RunsTable() {
                     </button>
                   </th>
                 ) : (
-                  <td key={key}>{written(line)}</td>
+                  <td key={key} class={`column-${key}`} title={key === "finding" ? written(line) : undefined}>
+                    {written(line)}
+                  </td>
                 ),
               )}
             </tr>
