@@ -1,7 +1,7 @@
 // Tests which labels of a time axis are drawn, and where.
 
 import { expect, it } from "vitest";
-import { fittingLabels, numberLabels, spreadApart } from "./labels";
+import { characterWidthFor, fittingLabels, numberLabels, spreadApart } from "./labels";
 
 it("shows single characters next to each other and marks white space", () => {
   const texts = fittingLabels(["a", " ", "b", "\n", ""], 8, 6).map(({ text }) => text);
@@ -29,4 +29,13 @@ it("moves labels apart, in their order and between the ends", () => {
   expect(spreadApart([50, 10, 12], 5, 0, 100)).toEqual([50, 10, 15]);
   expect(spreadApart([99, 98], 5, 0, 100)).toEqual([100, 95]);
   expect(spreadApart([-3], 5, 0, 100)).toEqual([0]);
+});
+
+it("writes single characters as narrow as their columns, so that none is left out", () => {
+  const text = Array.from("a text as long as this one");
+  expect(characterWidthFor(text, 5.4, 6)).toBe(5.4);
+  expect(fittingLabels(text, 5.4, 5.4)).toHaveLength(text.length);
+  expect(characterWidthFor(text, 20, 6)).toBe(6);
+  expect(characterWidthFor(text, 3, 6)).toBe(6);
+  expect(characterWidthFor(["a", "word"], 5.4, 6)).toBe(6);
 });

@@ -8,6 +8,9 @@ export interface AxisLabel {
 }
 
 const LONGEST = 20;
+const ROUNDING = 1e-6;
+/** In pixels; below this, letters cannot be told apart. */
+const LEAST_CHARACTER_WIDTH = 4.8;
 
 /** Time labels from left to right, leaving out each that would run into its neighbour. */
 export function fittingLabels(labels: readonly string[], columnWidth: number, characterWidth: number): AxisLabel[] {
@@ -16,12 +19,18 @@ export function fittingLabels(labels: readonly string[], columnWidth: number, ch
   labels.forEach((label, column) => {
     const placed = place(shortened(visible(label)), column, labels.length, columnWidth, characterWidth);
     const half = (textWidth(placed.text) * characterWidth) / 2;
-    if (placed.text === "" || placed.x - half < free) return;
+    if (placed.text === "" || placed.x - half < free - ROUNDING) return;
     fitting.push(placed);
     // Words need a space between them; single characters stand as in running text.
     free = placed.x + half + (textWidth(placed.text) > 1 ? characterWidth : 0);
   });
   return fitting;
+}
+
+/** Single characters are written as narrow as their columns, so that a text can still be read as one. */
+export function characterWidthFor(labels: readonly string[], columnWidth: number, usual: number): number {
+  const isText = labels.every((label) => textWidth(label) <= 1);
+  return isText && columnWidth >= LEAST_CHARACTER_WIDTH ? Math.min(usual, columnWidth) : usual;
 }
 
 /** Moves places apart that are nearer to each other than `distance`, keeping their order and staying between the ends. */
