@@ -9,17 +9,9 @@ import numpy as np
 from lstm_gates_plugin.checks.live import NotJudgedError
 from lstm_gates_plugin.checks.report import CheckResult, Outcome, named
 from lstm_gates_plugin.frameworks.recorded import RecordedCall
+from lstm_gates_plugin.measure.scale import LARGE, SMALL
 
 ID, NAME = "LG104", "inputs are scaled"
-
-#: Root mean square of inputs above which a fresh layer's gates stand at their limits. A threshold
-#: of our own: with 28 to 256 inputs of this size, a quarter to a half of all gates of a fresh LSTM
-#: (PyTorch's and Keras's initialisers) are nearly closed or nearly open, and none at 1.
-LARGE = 5.0
-
-#: Largest magnitude of inputs below which a fresh layer does not tell them from zero: the same, a
-#: hundredth of the size for which initialisers are made.
-SMALL = 0.01
 
 
 def scale(calls: Sequence[RecordedCall]) -> CheckResult:

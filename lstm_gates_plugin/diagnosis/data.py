@@ -1,4 +1,4 @@
-"""Rules on what went in: a probe that changed between records, padding."""
+"""Rules on what went in: the scale of the input, a probe that changed between records, padding."""
 
 from __future__ import annotations
 
@@ -9,6 +9,33 @@ import numpy as np
 from lstm_gates_plugin.diagnosis import rules
 from lstm_gates_plugin.diagnosis.finding import Finding
 from lstm_gates_plugin.diagnosis.run_view import RunView
+from lstm_gates_plugin.measure.scale import LARGE, SMALL
+
+
+def input_scale(run: RunView) -> Iterator[Finding]:
+    """A probe whose features are of a size that fresh gates cannot tell apart."""
+    rule = rules.INPUT_SCALE
+    for layer in run.layers:
+        picture = layer.newest.get("activations")
+        if picture is None or "track/input" not in picture.arrays:
+            continue
+        values = picture.arrays["track/input"].astype(np.float64)
+        values = values[np.isfinite(values)]
+        if values.size == 0 or (values == np.round(values)).all():
+            return
+        size, largest = float(np.sqrt(np.mean(values**2))), float(np.abs(values).max())
+        if not (size > LARGE or largest < SMALL):
+            return
+        yield rule.found(
+            seen=f"The probe has mean {values.mean():.3g} and spread {values.std():.3g}.",
+            value=size,
+            steps=(picture.step, picture.step),
+            evidence=layer.evidence("activations"),
+            layer=layer.id,
+            kind="activations",
+            row="track/input",
+        )
+        return
 
 
 def padding(run: RunView) -> Iterator[Finding]:

@@ -6,7 +6,17 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from lstm_gates_plugin.diagnosis import data, learning, memory, rules, saturation, shape, values
+from lstm_gates_plugin.diagnosis import (
+    data,
+    learning,
+    memory,
+    recurrence,
+    rules,
+    saturation,
+    shape,
+    training,
+    values,
+)
 from lstm_gates_plugin.diagnosis.finding import SEVERITIES, Finding
 from lstm_gates_plugin.diagnosis.run_view import RunView, view
 from lstm_gates_plugin.reading.runs import LoggedRun, read
@@ -24,13 +34,23 @@ _CHECKS: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     learning.update_too_small,
     shape.still_initial,
     shape.no_bias,
+    shape.widened,
+    shape.drifted,
     saturation.writes_nothing,
     saturation.shows_nothing,
     saturation.always_remembers,
+    saturation.always_forgets,
+    saturation.never_varies,
     saturation.at_limits,
     saturation.dead_units,
     memory.low_forget_bias,
+    memory.short_memory,
     memory.short_reach,
+    recurrence.explodes,
+    recurrence.vanishes,
+    recurrence.redundant_units,
+    training.loss_spike,
+    data.input_scale,
     data.padding,
     data.probe_changed,
 )

@@ -63,6 +63,28 @@ def short_reach(run: RunView) -> Iterator[Finding]:
         )
 
 
+def short_memory(run: RunView) -> Iterator[Finding]:
+    """Layers whose units forget within a small part of long sequences."""
+    rule = rules.SHORT_MEMORY
+    for layer in run.trained("activations"):
+        picture = layer.newest.get("activations")
+        timesteps = 0 if picture is None else int(picture.header["timesteps"])
+        memory = layer.record_column("activations", "memory")
+        short = memory / max(timesteps, 1) < rule.threshold
+        if timesteps < LONG or not short[-RECORDS:].all():
+            continue
+        steps = layer.series["activations"].steps
+        yield rule.found(
+            seen=f"The median unit has forgotten half of its state after {memory[-1]:.3g} of "
+            f"{timesteps} timesteps.",
+            value=memory[-1] / timesteps,
+            steps=(int(steps[-RECORDS]), int(steps[-1])),
+            evidence=layer.evidence("activations"),
+            layer=layer.id,
+            kind="activations",
+        )
+
+
 def _of_the_framework(layer: LayerView) -> str:
     """That nobody chose this start, where the framework's own is about 0."""
     name = _START_NEAR_0.get(str(layer.options.get("framework")))

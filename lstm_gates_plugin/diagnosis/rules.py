@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lstm_gates_plugin.diagnosis.finding import Rule
+from lstm_gates_plugin.measure.scale import LARGE, SMALL
 
 
 def _own(test: str) -> str:
@@ -167,6 +168,30 @@ NO_BIAS = Rule(
     "Without a bias a gate is half open wherever its input is zero.",
     ("give the layers a bias", "start the forget bias at 1 (Jozefowicz et al. 2015)"),
 )
+WIDENED = Rule(
+    "LG022",
+    "note",
+    "has weights that have spread far",
+    "the standard deviation of a kernel is above the threshold times that of the first record",
+    3,
+    "times the first spread",
+    _own("test_drift"),
+    "The weights have grown well beyond their start, as without weight decay or at a high learning "
+    "rate; gates of large weights are often at their limits.",
+    ("look at the gates: are they at their limits?", "add weight decay"),
+)
+DRIFTED = Rule(
+    "LG023",
+    "note",
+    "has weights that have drifted to one side",
+    "the mean of a kernel has moved by more than the threshold times the larger of its first and "
+    "its present standard deviation",
+    1,
+    "standard deviations",
+    _own("test_drift"),
+    "Most weights have gone the same way, which an offset of the input does.",
+    ("give the input mean 0",),
+)
 WRITES_NOTHING = Rule(
     "LG031",
     "warning",
@@ -204,6 +229,18 @@ ALWAYS_REMEMBERS = Rule(
     "and Ollivier 2018) starts like that.",
     ("nothing, as long as the cell state stays bounded",),
 )
+NEVER_VARIES = Rule(
+    "LG034",
+    "warning",
+    "has a gate that never varies",
+    "of 9 in 10 units the standard deviation of a gate over samples and timesteps is below the "
+    "threshold in the newest snapshot, and the gate is neither shut nor open",
+    1e-4,
+    "standard deviation",
+    _own("test_saturation"),
+    "A gate that is the same at every timestep does not look at the input.",
+    ("check that the input is not constant", "look at this gate's kernels: are they near zero?"),
+)
 AT_LIMITS = Rule(
     "LG035",
     "warning",
@@ -234,6 +271,20 @@ DEAD_UNITS = Rule(
         "start the recurrent kernel at the identity",
     ),
 )
+ALWAYS_FORGETS = Rule(
+    "LG037",
+    "note",
+    "forgets at every timestep",
+    "the share of forget activations that are nearly closed (below 0.1) is above the threshold in "
+    "each of the last 3 records",
+    0.95,
+    "share nearly closed",
+    "below 0.1 is nearly closed: Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078); the share "
+    "is our own, tested in tests/diagnosis/test_saturation.py",
+    "The memory is one timestep long. That is no harm where the answer depends on the present "
+    "input alone.",
+    ("start the forget bias at 1", "nothing, if the task needs no memory"),
+)
 LOW_FORGET_BIAS = Rule(
     "LG041",
     "note",
@@ -248,6 +299,32 @@ LOW_FORGET_BIAS = Rule(
     "timestep. PyTorch does so by default, Keras starts at 1.",
     ("start the forget bias at 1 where the task needs a long memory",),
 )
+SHORT_MEMORY = Rule(
+    "LG042",
+    "note",
+    "remembers few timesteps",
+    "the median unit's survival (timesteps until half of its state is forgotten), as a share of "
+    "the timesteps (20 or more), is below the threshold in each of the last 3 records",
+    0.1,
+    "share of timesteps",
+    _own("test_memory"),
+    "Most units have forgotten the beginning long before the end. That is no harm where the answer "
+    "depends on what came just before.",
+    ("start the forget bias higher", "nothing, if the task needs a short memory"),
+)
+REDUNDANT_UNITS = Rule(
+    "LG050",
+    "note",
+    "has many units that do the same",
+    "the share of units that correlate with another by 0.95 or more in magnitude, over the "
+    "samples and timesteps of the newest snapshot, is above the threshold; at most 32 pairs are "
+    "counted",
+    0.5,
+    "share of units",
+    _own("test_recurrence"),
+    "Fewer units might do; or the probe is too short to tell them apart.",
+    ("try fewer units", "give a probe of more samples"),
+)
 SHORT_REACH = Rule(
     "LG060",
     "note",
@@ -260,6 +337,62 @@ SHORT_REACH = Rule(
     "What happened longer ago hardly changes the weights. That is no harm where the answer depends "
     "on what came just before.",
     ("start the forget bias higher", "cut the sequences where the answer depends on what is near"),
+)
+EXPLODES = Rule(
+    "LG061",
+    "warning",
+    "has gradients that explode",
+    "of a simple RNN: the largest singular value of the recurrent kernel is above 1 / gamma (gamma "
+    "the steepest slope of the activation: 1 for tanh and ReLU, 1/4 for sigmoid) and above that of "
+    "the first record, and the largest norm of the kernel's gradient is above the threshold times "
+    "the median of its first half",
+    100,
+    "times the usual gradient",
+    "above 1 / gamma is necessary for gradients to explode: Pascanu, Mikolov and Bengio 2013 "
+    "(arXiv 1211.5063), section 2.1; the factor is our own, tested in "
+    "tests/diagnosis/test_recurrence.py",
+    "Single updates are much larger than the others, and can undo what was learned.",
+    ("clip the gradient by its norm", "start the recurrent kernel orthogonal", "use an LSTM"),
+)
+VANISHES = Rule(
+    "LG062",
+    "note",
+    "has gradients that must vanish",
+    "of a simple RNN: gamma times the largest singular value of the recurrent kernel (gamma the "
+    "steepest slope of the activation: 1 for tanh and ReLU, 1/4 for sigmoid) is below the "
+    "threshold",
+    0.9,
+    "gamma times the largest singular value",
+    "below 1 is sufficient for gradients to vanish: Pascanu, Mikolov and Bengio 2013 (arXiv "
+    "1211.5063), section 2.1; 0.9, so that a tenth is gone at each timestep, is our own, tested in "
+    "tests/diagnosis/test_recurrence.py",
+    "Each timestep takes a share of the error away, whatever the input is.",
+    ("start the recurrent kernel orthogonal", "use an LSTM or a GRU for long sequences"),
+)
+LOSS_SPIKE = Rule(
+    "LG070",
+    "warning",
+    "the loss jumps",
+    "of 10 or more losses one is 3 times or more the median of the 5 before it, and the logarithm "
+    "of that ratio is above the threshold in robust standard deviations (1.4826 MAD)",
+    10,
+    "robust standard deviations",
+    _own("test_training"),
+    "One update, or one batch, was unlike the others.",
+    ("clip the gradient by its norm", "lower the learning rate", "look at the batch"),
+)
+INPUT_SCALE = Rule(
+    "LG080",
+    "note",
+    "gets input that is not scaled",
+    f"the root mean square of the probe's features is above the threshold, or all are below {SMALL}"
+    " in magnitude; whole numbers, which may be tokens, are not judged",
+    LARGE,
+    "root mean square",
+    "our own threshold, as in `lg.check`",
+    "Gates stand at their limits for large inputs, and do not notice tiny ones; no harm where the "
+    "model scales its input itself.",
+    ("scale each feature to mean 0 and spread 1, with numbers taken from the training data",),
 )
 MUCH_PADDING = Rule(
     "LG081",
@@ -312,13 +445,23 @@ RULES: tuple[Rule, ...] = (
     UPDATE_TOO_SMALL,
     STILL_INITIAL,
     NO_BIAS,
+    WIDENED,
+    DRIFTED,
     WRITES_NOTHING,
     SHOWS_NOTHING,
     ALWAYS_REMEMBERS,
+    NEVER_VARIES,
     AT_LIMITS,
     DEAD_UNITS,
+    ALWAYS_FORGETS,
     LOW_FORGET_BIAS,
+    SHORT_MEMORY,
+    REDUNDANT_UNITS,
     SHORT_REACH,
+    EXPLODES,
+    VANISHES,
+    LOSS_SPIKE,
+    INPUT_SCALE,
     MUCH_PADDING,
     PROBE_CHANGED,
     TOO_EARLY,

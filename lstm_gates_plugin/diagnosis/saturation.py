@@ -12,6 +12,8 @@ from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
 
 RECORDS = 3
 """The newest records in all of which a gate must be at its limit."""
+MOST = 0.9
+"""The share of units that must be still for a gate that never varies."""
 
 
 def writes_nothing(run: RunView) -> Iterator[Finding]:
@@ -58,6 +60,55 @@ def always_remembers(run: RunView) -> Iterator[Finding]:
             kind="activations",
             row="activation/forget",
         )
+
+
+def always_forgets(run: RunView) -> Iterator[Finding]:
+    """Forget gates that are nearly closed almost all the time."""
+    rule = rules.ALWAYS_FORGETS
+    for layer in run.trained("activations"):
+        if layer.description["cell"] != "lstm":
+            continue
+        share = layer.column("activations", "activation/forget", "nearly_closed")
+        high = share > rule.threshold
+        if not high[-RECORDS:].all():
+            continue
+        yield rule.found(
+            seen=f"{share[-1]:.0%} of the forget activations are below 0.1.",
+            value=share[-1],
+            steps=_stretch(layer, high),
+            evidence=layer.evidence("activations"),
+            layer=layer.id,
+            gate="forget",
+            kind="activations",
+            row="activation/forget",
+        )
+
+
+def never_varies(run: RunView) -> Iterator[Finding]:
+    """Gates that are the same at every timestep, and neither shut nor open, which others say."""
+    rule = rules.NEVER_VARIES
+    for layer in run.trained("activations"):
+        for gate in layer.description["gates"]:
+            row = f"activation/{gate}"
+            mean, std = layer.unit_column(row, "mean"), layer.unit_column(row, "std")
+            if mean is None or std is None or gate in ("candidate", "hidden") or not len(std):
+                continue
+            still = (std < rule.threshold) & (mean > 0.01) & (mean < 0.99)
+            if not np.mean(still) > MOST:
+                continue
+            step = layer.newest["activations"].step
+            yield rule.found(
+                seen=f"The {gate} gate of {int(still.sum())} of {len(still)} units is the same at "
+                f"every timestep, {float(np.mean(mean[still])):.2g} on average.",
+                value=float(np.median(std)),
+                steps=(step, step),
+                evidence=layer.evidence("activations"),
+                layer=layer.id,
+                gate=gate,
+                kind="activations",
+                row=row,
+                title=f"has a {gate} gate that never varies",
+            )
 
 
 def at_limits(run: RunView) -> Iterator[Finding]:

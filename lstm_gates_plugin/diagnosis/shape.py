@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from lstm_gates_plugin.diagnosis import rules
-from lstm_gates_plugin.diagnosis.finding import Finding
+from lstm_gates_plugin.diagnosis.finding import Finding, Rule
 from lstm_gates_plugin.diagnosis.initialisers import default_initialiser
 from lstm_gates_plugin.diagnosis.learning import is_unchanged
 from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
@@ -77,6 +77,56 @@ def no_bias(run: RunView) -> Iterator[Finding]:
         steps=known[0].steps("weights"),
         evidence=known[0].evidence("weights"),
         kind="weights",
+    )
+
+
+def widened(run: RunView) -> Iterator[Finding]:
+    """The kernel of each layer that has spread most, if that is far."""
+    rule = rules.WIDENED
+    for layer in run.trained("weights"):
+        yield from _furthest(
+            rule, layer, lambda mean, std: std / std[0], "has {:.3g} times its first spread"
+        )
+
+
+def drifted(run: RunView) -> Iterator[Finding]:
+    """The kernel of each layer whose mean has moved most, if that is far."""
+    rule = rules.DRIFTED
+    for layer in run.trained("weights"):
+        yield from _furthest(
+            rule,
+            layer,
+            lambda mean, std: np.abs(mean - mean[0]) / np.maximum(std, std[0]),
+            "has moved its mean by {:.3g} times its spread",
+        )
+
+
+def _furthest(
+    rule: Rule,
+    layer: LayerView,
+    measured: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    said: str,
+) -> Iterator[Finding]:
+    """A finding of the kernel with the largest number, from when it is above the threshold."""
+    found = []
+    for row in layer.rows("weights"):
+        mean, std = (layer.column("weights", row, name) for name in ("mean", "std"))
+        if row.startswith(("kernel/", "recurrent_kernel/")) and std[0] > 0:
+            values = measured(mean, std)
+            found.append((float(np.nan_to_num(values[-1])), row, values))
+    value, row, values = max(found, key=lambda one: one[0], default=(0.0, "", np.empty(0)))
+    if not value > rule.threshold:
+        return
+    steps = layer.series["weights"].steps
+    yield rule.found(
+        seen=f"{row} {said.format(value)}.",
+        value=value,
+        steps=(int(steps[np.argmax(values > rule.threshold)]), int(steps[-1])),
+        evidence=layer.evidence("weights"),
+        layer=layer.id,
+        gate=row.partition("/")[2],
+        kind="weights",
+        row=row,
     )
 
 

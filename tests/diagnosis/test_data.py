@@ -44,3 +44,27 @@ def test_a_probe_that_changed(tmp_path: Path) -> None:
     (found,) = only_probe(view, [5, 5, 7])
     assert (found.id, found.severity, found.layer) == ("LG082", "note", None)
     assert (found.first_step, found.value) == (20, 1)
+
+
+@pytest.mark.parametrize(
+    ("size", "is_said"), [(300.0, True), (1.0, False), (0.001, True), ("tokens", False)]
+)
+def test_the_scale_of_the_probe(tmp_path: Path, size: float | str, is_said: bool) -> None:
+    view = probed(tmp_path, size)
+    found = list(data.input_scale(view))
+    assert [(one.id, one.severity) for one in found] == ([("LG080", "note")] if is_said else [])
+
+
+def probed(directory: Path, size: float | str) -> RunView:
+    """A run whose newest snapshot has such inputs."""
+    with lg.GateWriter(directory) as writer:
+        writer.log_trace(make_trace(make_layer()), step=0)
+    (layer,) = view_of(lg.read(directory)["."]).layers
+    rng = np.random.default_rng(0)
+    inputs = (
+        rng.integers(0, 1000, (2, 5))
+        if isinstance(size, str)
+        else size * rng.normal(size=(2, 5, 3))
+    )
+    layer.newest["activations"].arrays["track/input"] = inputs.astype(np.float32)
+    return RunView("", (layer,))

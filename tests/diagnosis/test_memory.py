@@ -67,3 +67,19 @@ def test_reach(tmp_path: Path, reach: int, limit: int, is_short: bool) -> None:
     gradients = LayerView(layer.id, layer.description, {"gradients": series})
     found = list(memory.short_reach(RunView(".", (gradients,))))
     assert [(one.id, one.severity) for one in found] == ([("LG060", "note")] if is_short else [])
+
+
+@pytest.mark.parametrize(
+    ("bias", "timesteps", "is_short"), [(0, 40, True), (3, 40, False), (0, 10, False)]
+)
+def test_survival_against_the_length_of_the_sequences(
+    tmp_path: Path, bias: float, timesteps: int, is_short: bool
+) -> None:
+    layer = make_layer(scale=0.1)
+    assert layer.bias is not None
+    layer = replace(layer, bias={**layer.bias, "forget": np.full(4, bias, np.float32)})
+    with lg.GateWriter(tmp_path) as writer:
+        for step in (0, 10, 20):
+            writer.log_trace(make_trace(layer, timesteps=timesteps), step=step)
+    found = [(one.id, one.severity) for one in lg.diagnose(tmp_path) if one.id == "LG042"]
+    assert found == ([("LG042", "note")] if is_short else [])

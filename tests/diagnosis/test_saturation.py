@@ -68,6 +68,22 @@ def test_open_forget_gates_remember_and_are_a_note(tmp_path: Path) -> None:
     assert "remember" in found.meaning
 
 
+def test_closed_forget_gates_are_a_note(tmp_path: Path) -> None:
+    (found,) = diagnosed(tmp_path, *[biased("forget", -8)] * 4)
+    assert (found.id, found.severity, found.gate) == ("LG037", "note", "forget")
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0])
+def test_a_gate_that_does_not_look_at_its_input(tmp_path: Path, size: float) -> None:
+    layer = make_layer(scale=0.3)
+    blind = {
+        part: {**getattr(layer, part), "output": getattr(layer, part)["output"] * np.float32(size)}
+        for part in ("kernel", "recurrent_kernel")
+    }
+    found = diagnosed(tmp_path, *[replace(layer, **blind)] * 4)
+    assert [(one.id, one.gate) for one in found] == ([] if size else [("LG034", "output")])
+
+
 def test_dead_units(tmp_path: Path) -> None:
     def relu(by: float) -> RecurrentLayer:
         layer = biased("hidden", by, "simple_rnn")

@@ -93,12 +93,18 @@ def trained(
     weights = list(model.parameters()) if learning is None else learning
     updates = optimizer(weights, lr=rate)
     probe = batch()[0][:4]
+    value = None
     with lg.GateWriter(directory, every=EVERY) as writer:
         for step in range(UPDATES + 1):
-            writer.log(model, step=step, probe=probe)
+            is_due = writer.is_due(step)
+            writer.log(model, step=step, probe=probe, loss=value)
             x, y = batch()
             updates.zero_grad()
-            nn.functional.mse_loss(model(x), y).backward()
+            loss = nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            value = loss.item()
+            if is_due:
+                writer.log_gradients(model, step=step)
             if clip:
                 nn.utils.clip_grad_norm_(weights, clip)
             updates.step()
@@ -272,3 +278,38 @@ def test_dead_units_of_a_relu(tmp_path: Path) -> None:
     with torch.no_grad():
         weights -= 3
     assert ("LG036", "layer/0") in worse(trained(tmp_path, model, positive))
+
+
+def test_a_batch_unlike_the_others_makes_the_loss_jump(tmp_path: Path) -> None:
+    batches = 0
+
+    def one_is_wrong() -> tuple[torch.Tensor, torch.Tensor]:
+        nonlocal batches
+        batches += 1
+        x, y = adding()
+        return (x, y + 100) if batches == 81 else (x, y)  # the probe's is the first
+
+    sgd = torch.optim.SGD
+    model = Stack([lstm(2)], 1)
+    found = trained(tmp_path, model, one_is_wrong, rate=0.01, optimizer=sgd, clip=None)
+    (jump,) = [one for one in found if one.id == "LG070"]
+    assert (jump.layer, jump.first_step) == (None, 80)
+    assert "times as much as usual" in jump.seen
+
+
+def test_a_recurrent_kernel_that_explodes(tmp_path: Path) -> None:
+    model = Stack([nn.RNN(2, 16, nonlinearity="relu", batch_first=True)], 1)
+    nn.init.orthogonal_(model.layer[0].weight_hh_l0, 1.2)
+    sgd = torch.optim.SGD
+    found = trained(tmp_path, model, lambda: adding(30), rate=0.001, optimizer=sgd, clip=None)
+    (explodes,) = [one for one in found if one.id == "LG061"]
+    assert (explodes.layer, explodes.row) == ("layer/0", "recurrent_kernel/hidden")
+    assert "grew from 1.2 to 1." in explodes.seen
+
+
+def test_a_recurrent_kernel_through_which_the_error_vanishes(tmp_path: Path) -> None:
+    model = Stack([nn.RNN(2, 16, batch_first=True)], 1)
+    nn.init.orthogonal_(model.layer[0].weight_hh_l0, 0.3)
+    found = trained(tmp_path, model, adding, rate=1e-4)
+    assert ("LG062", "layer/0") in [(one.id, one.layer) for one in found]
+    assert worse(found) == []
