@@ -5,7 +5,7 @@ import { fetchFindings } from "./api";
 import { keyOf, undismissed, verdictOf, type Finding, type Findings } from "./model/findings";
 import { resource } from "./resource";
 import { asked } from "./selection";
-import { generation, run } from "./state";
+import { activations, generation, health, run } from "./state";
 
 export const findings = resource<Findings>();
 
@@ -22,12 +22,23 @@ export const verdict = computed(() => {
   return all && verdictOf(all, asked.dismissed.value);
 });
 
+const isDrawn = computed(() => {
+  const { value, error } = health.state.value;
+  return (value !== undefined || error !== undefined) && !activations.state.value.loading;
+});
+
 /** Starts fetching; from then on each reload and each other run fetches them anew. */
 export function startDiagnosing(): void {
+  let [of, judged] = ["", ""];
   effect(() => {
-    const name = run.value?.run;
-    void generation.value;
-    if (name) findings.load(name, (abort) => fetchFindings(name, abort));
+    const name = run.value?.run ?? "";
+    if (name !== of) findings.clear(); // what is there is of another run
+    of = name;
+    const question = `${generation.value} ${name}`;
+    // Pictures and tiles first: the server reads everything of a run to judge it.
+    if (!name || !isDrawn.value || question === judged) return;
+    judged = question;
+    findings.load(name, (abort) => fetchFindings(name, abort));
   });
 }
 

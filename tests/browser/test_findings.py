@@ -107,6 +107,7 @@ def test_a_dismissed_finding_is_gone_also_from_the_link(tab: Tab) -> None:
 
 def test_the_table_of_runs_has_the_worst_finding_of_each(tab: Tab) -> None:
     body = tab.get("runs-table").locator("tbody")
+    body.scroll_into_view_if_needed()
     body.get_by_text("…").first.wait_for(state="detached")
     cells = {
         row.locator("th").inner_text(): row.locator("td").first.inner_text()

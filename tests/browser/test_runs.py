@@ -52,6 +52,7 @@ def tab(page: "Page", url: str, page_log: "PageLog") -> Iterator[Tab]:
 def lines(tab: Tab) -> list[list[str]]:
     """The cells of the table, once all numbers are there."""
     body = tab.get("runs-table").locator("tbody")
+    body.scroll_into_view_if_needed()
     body.get_by_text("…").first.wait_for(state="detached")
     rows = body.locator("tr").all()
     return [row.locator("th, td").all_inner_texts() for row in rows]

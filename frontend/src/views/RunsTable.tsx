@@ -1,11 +1,12 @@
 // All runs in a table that can be sorted; a click chooses the run.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { chooseRun } from "../actions";
 import { COLUMNS, FIRST_ORDER, nextOrder, sortedLines, type Order, type RunLine } from "../model/runsTable";
 import { asked } from "../selection";
 import { run, runs } from "../state";
 import { fetchSummaries, summaries } from "../summaries";
+import { useSeen } from "./hooks";
 
 export function runLines(): RunLine[] {
   const lines = (runs.state.value.value ?? []).map((one) => ({ run: one, summary: undefined, findings: undefined, ...summaries.value.get(one.run) }));
@@ -14,10 +15,14 @@ export function runLines(): RunLine[] {
 
 export function RunsTable() {
   const list = runs.state.value.value ?? [];
-  useEffect(() => fetchSummaries(list), [list]);
+  const frame = useRef<HTMLDivElement>(null);
+  const isSeen = useSeen(frame);
+  useEffect(() => {
+    if (isSeen) fetchSummaries(list);
+  }, [list, isSeen]);
   const by = order();
   return (
-    <div class="runs-table" tabIndex={0} role="region" aria-label="All runs">
+    <div class="runs-table" ref={frame} tabIndex={0} role="region" aria-label="All runs">
       <table data-testid="runs-table">
         <thead>
           <tr>

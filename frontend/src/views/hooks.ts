@@ -20,6 +20,21 @@ export function useWidth(ref: RefObject<Element | null>): number {
   return width;
 }
 
+/** Whether the element has been in sight. */
+export function useSeen(ref: RefObject<Element | null>): boolean {
+  const [isSeen, setSeen] = useState(false);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element || isSeen) return undefined;
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref, isSeen]);
+  return isSeen;
+}
+
 /** The frame's height; a hidden tab has none and keeps its last. */
 export function useFrameHeight(): number {
   const [height, setHeight] = useState(window.innerHeight);
