@@ -216,6 +216,32 @@ def test_shows_what_was_kept_and_what_was_written(tab: Tab) -> None:
     assert tab.get("activations").locator(".map:not(.track) .heatmap").count() == 1
 
 
+def test_a_gru_keeps_by_its_update_gate_from_the_timestep_that_it_read_before(tab: Tab) -> None:
+    open_layer(tab, "gru_0", maps="written")
+    trace = gru_at(10)
+    update, candidate = (trace.gates[gate][0, 2, 3] for gate in ("update", "candidate"))
+    tab.hover_cell("map-kept", row=3, column=2, shape=SHAPE)
+    assert tab.tooltip("kept") == pytest.approx(update * trace.hidden_state[0, 3, 3], abs=2e-3)
+    assert tab.tooltip("written") == pytest.approx((1 - update) * candidate, abs=2e-3)
+    tab.hover_cell("map-kept", row=3, column=TIMESTEPS - 1, shape=SHAPE)
+    assert tab.tooltip("kept") == 0
+
+
+def test_cross_hair_moves_by_keyboard_over_maps_and_unit_lines(tab: Tab) -> None:
+    open_layer(tab, cell="u1.2")
+    tab.get("map-forget").press("Shift+ArrowRight")
+    tab.get("map-forget").press("Shift+ArrowDown")
+    assert tab.selection()["cell"] == "u2.3"
+    for key in ("forget", "cell_state", "hidden_state"):
+        column = tab.get(f"map-{key}").locator(".cross.column").get_attribute("style") or ""
+        row = tab.get(f"map-{key}").locator(".cross.row").get_attribute("style") or ""
+        assert "left: 50%" in column
+        assert "top: 50%" in row
+    guides = tab.get("unit-lines-2").locator(".guide.pointer").all()
+    assert guides
+    assert all("left: 58.3" in (guide.get_attribute("style") or "") for guide in guides)
+
+
 def test_shows_pre_activations(tab: Tab) -> None:
     open_layer(tab)
     tab.get("maps-preactivations").click()

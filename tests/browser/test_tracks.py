@@ -23,12 +23,15 @@ RUN = "run/lstm_gates"
 BATCH, TIMESTEPS, LONG = 2, 6, 126
 PADDED = 1
 
+NAMES = ['<img src=x onerror=alert(1)> "it\'s" #5%', "имя " * 75]
+
 rng = np.random.default_rng(3)
 NUMBERS = Tracks(
     input=rng.normal(size=(BATCH, TIMESTEPS, 1)).astype(np.float32),
     target=rng.normal(size=(BATCH, TIMESTEPS)).astype(np.float32),
     prediction=3 * rng.normal(size=(BATCH, TIMESTEPS)).astype(np.float32),
     loss=rng.random((BATCH, TIMESTEPS)).astype(np.float32),
+    sample_names=NAMES,
 )
 CLASSES = Tracks(
     input=rng.normal(size=(BATCH, LONG, 3)).astype(np.float32),
@@ -142,3 +145,28 @@ def test_every_label_of_a_long_text_can_be_read(tab: Tab) -> None:
         "texts => texts.map((e) => e.getBoundingClientRect()).map((box) => [box.x, box.right])"
     )
     assert max(end - start for (_, end), (start, _) in pairwise(edges)) < 1  # pixel
+
+
+def test_names_of_samples_are_text_and_long_ones_are_shortened(tab: Tab) -> None:
+    tab.open(run=RUN, layer="numbers")
+    picker = tab.get("sample")
+    hostile, long = picker.locator("option").all_text_contents()
+    assert hostile == NAMES[0]
+    assert NAMES[1].startswith(long.removesuffix("…"))
+    assert long.endswith("…")
+    assert tab.frame.locator("img").count() == 0
+    for sample, name in enumerate((hostile, long)):
+        picker.select_option(str(sample))
+        tab.page.wait_for_timeout(100)
+        assert picker.get_attribute("title") == name
+        box = picker.bounding_box()
+        assert box is not None
+        assert box["width"] < 200
+
+
+def test_cross_hair_of_the_pinned_cell_is_over_the_tracks_too(tab: Tab) -> None:
+    tab.open(run=RUN, layer="numbers", cell="u1.1")
+    tab.get("map-forget").press("Shift+ArrowRight")
+    for track in ("input", "target-prediction", "loss"):
+        mark = tab.get(f"track-{track}").locator(".cross.column")
+        assert (mark.get_attribute("style") or "").startswith("left: 33.3")

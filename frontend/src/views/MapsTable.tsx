@@ -11,10 +11,13 @@ export function MapsTable({ sample }: { readonly sample: ShownSample }) {
     <NumbersDetails label="Numbers of the pictures" testId="maps-table">
       {() => (
         <>
-          <caption class="quiet">Over all units shown and all {what} of this sample that were not masked; of candidates and hidden states the size |x| counts.</caption>
+          <caption class="quiet">
+            Over all units shown and all {what} of this sample that were not masked. A gate is nearly closed below 0.1 and nearly open above 0.9; a candidate or
+            hidden state is near zero where |x| is below 0.1, and at its limits where it is above 0.9.
+          </caption>
           <thead>
             <tr>
-              {["row", "mean", "standard deviation", "nearly closed (< 0.1)", "nearly open (> 0.9)"].map((column) => (
+              {["row", "mean", "standard deviation", "nearly closed or near zero", "nearly open or at its limits"].map((column) => (
                 <th key={column} scope="col">
                   {column}
                 </th>

@@ -52,7 +52,12 @@ export function Select({ label, testId, options, chosen, onChoose }: SelectProps
   return (
     <label class="select">
       <span>{label}</span>
-      <select data-testid={testId} value={chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
+      <select
+        data-testid={testId}
+        value={chosen}
+        title={options.find(({ value }) => value === chosen)?.text}
+        onChange={(event) => onChoose(event.currentTarget.value)}
+      >
         {options.map(({ value, text }) => (
           <option key={value} value={value} selected={value === chosen}>
             {text}
