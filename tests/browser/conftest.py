@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from helpers import screenshots
 from helpers.required import require_browser, require_framework
 
 if TYPE_CHECKING:
@@ -71,3 +72,9 @@ def page(browser: "Browser", page_log: PageLog) -> Iterator["Page"]:
 def page_log() -> PageLog:
     """The console errors and requests of this test's `page`."""
     return PageLog()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say where the screenshots are."""
+    if screenshots.written:
+        terminalreporter.write_line(f"{len(screenshots.written)} screenshots: {screenshots.FOLDER}")

@@ -38,7 +38,7 @@ QUOTED = 'a "double" one'
 """TensorBoard's fast data server gives no picture of a run with such a name."""
 LAYERS = ("a", *NAMES, QUOTED, "back\\slash")
 FRESH = "() => top.hacked === undefined"
-OVERFLOWS = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+OVERFLOWS = "main => main.scrollWidth > main.clientWidth"
 
 
 def trace_of(run: str, layer: str, step: int) -> GateTrace:
@@ -89,7 +89,7 @@ def tab(page: "Page", url: str, page_log: "PageLog") -> Iterator[Tab]:
     yield tab
     assert page.evaluate(FRESH)
     assert tab.frame.locator("img").count() == 0
-    assert not tab.frame.locator("body").evaluate(OVERFLOWS)
+    assert not tab.frame.locator("main").evaluate(OVERFLOWS)
     assert page_log.errors == []
 
 
@@ -148,7 +148,7 @@ def test_runs_are_compared_and_in_the_table(tab: Tab) -> None:
         caption = tab.get("comparison").locator("figcaption").nth(1)
         caption.get_by_text(other).wait_for()
         tab.get("compared-1").locator("canvas").wait_for()
-        assert not tab.frame.locator("body").evaluate(OVERFLOWS)
+        assert not tab.frame.locator("main").evaluate(OVERFLOWS)
     tab.reload()
     tab.get("comparison").locator("figcaption").nth(1).get_by_text(NAMES[-1]).wait_for()
 
