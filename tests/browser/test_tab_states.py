@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,16 @@ from helpers.layers import make_layer, make_trace
 from helpers.served import Routes
 from helpers.tab import Tab
 from lstm_gates_plugin import GateWriter
+from lstm_gates_plugin.cells.through_time import backward
+from lstm_gates_plugin.gate_trace import GateTrace
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from browser.conftest import PageLog
 
 UNITS, TIMESTEPS = 4, 5
+PANELS = ("health", "activations", "gradients", "weights", "runs-panel")
 RELOAD = ".reload-button"
 GONE = {"status": 404, "content_type": "text/plain", "body": "Not found: gone."}
 
@@ -29,6 +33,14 @@ def log(writer: GateWriter, *steps: int) -> None:
         layer = make_layer(units=UNITS, seed=step)
         writer.log_weights([layer], step=step)
         writer.log_trace(make_trace(layer, timesteps=TIMESTEPS, seed=step), step=step)
+
+
+def with_gradients(step: int) -> GateTrace:
+    """What `log` logs at a step, with the gradients of a loss of all that comes out."""
+    layer = make_layer(units=UNITS, seed=step)
+    trace = make_trace(layer, timesteps=TIMESTEPS, seed=step)
+    inputs = np.random.default_rng(step).normal(size=(2, TIMESTEPS, layer.input_size))
+    return replace(trace, gradients=backward(trace, inputs, np.ones_like(trace.hidden_state)))
 
 
 def forget(step: int) -> np.float16:
@@ -103,6 +115,47 @@ def test_a_failed_request_says_why_and_can_be_tried_again(
         page.wait_for_timeout(500)
     tab.wait()
     assert failures.count() == 0
+
+
+def test_every_panel_says_that_it_loads_and_that_it_failed_and_asks_again(
+    page: "Page", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    for run in ("run-1", "run-2"):
+        with GateWriter(tmp_path / run) as writer:
+            log(writer, 0)
+            writer.log_trace(with_gradients(10), step=10)
+    url = serve_logdir(tmp_path)
+    Routes(url).wait_for({"run-1": 10, "run-2": 10})
+    answers = re.compile(r"/data/plugin/lstm_gates/(?!runs|index)")
+    held: list[Route] = []
+    failing = False
+    page.route(answers, lambda route: route.abort() if failing else held.append(route))
+    tab = Tab(page, url)
+    other = "p.lstm_gates.other=run-1%2Flstm_gates"
+    page.goto(f"{url}/#lstm_gates&p.lstm_gates.run=run-2%2Flstm_gates&{other}")
+    for panel in PANELS:
+        tab.get(panel).get_by_role("status").get_by_text("Loading…").first.wait_for()
+
+    failing = True
+    for route in held:
+        route.abort()
+    for panel in PANELS:
+        alert = tab.get(panel).get_by_role("alert").first
+        alert.get_by_text("TensorBoard does not answer.").wait_for()
+
+    page.unroute(answers)
+    alerts = tab.frame.get_by_role("alert")
+    for _ in range(30):
+        if alerts.count():
+            alerts.first.get_by_role("button", name="Try again").click()
+        elif tab.frame.get_by_text("Loading…").count() == 0:
+            break
+        page.wait_for_timeout(300)
+    assert alerts.count() == 0
+    tab.wait()
+    tab.get("runs-table").get_by_text("…").first.wait_for(state="detached")
+    tab.get("compared-1").locator("canvas").wait_for()
+    tab.get("reach-sentence").wait_for()
 
 
 def test_n1_path_prefix(

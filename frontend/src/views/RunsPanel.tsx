@@ -6,8 +6,9 @@ import { COLUMNS } from "../model/runsTable";
 import type { Table } from "../model/table";
 import { asked } from "../selection";
 import { run, runs } from "../state";
+import { fetchSummaries, summaryFailure } from "../summaries";
 import { Comparison } from "./Comparison";
-import { Panel } from "./Panel";
+import { Failure, Panel } from "./Panel";
 import { Facts, Select } from "./parts";
 import { runLines, RunsTable } from "./RunsTable";
 
@@ -21,6 +22,7 @@ export function RunsPanel() {
   return (
     <Panel title="Runs" testId="runs-panel" help={HELP} facts={<Facts>{[plural(list.length, "run")]}</Facts>} controls={<ComparePicker />} numbers={numbers}>
       {run.value && otherRun.value && <Comparison one={run.value} other={otherRun.value} />}
+      {summaryFailure.value && <Failure message={summaryFailure.value} retry={() => fetchSummaries(list)} />}
       <RunsTable />
     </Panel>
   );
