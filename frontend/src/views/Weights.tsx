@@ -14,9 +14,9 @@ import { WeightMaps } from "./WeightMaps";
 import { WeightNumbers } from "./WeightNumbers";
 
 const HELP =
-  "Each picture is one gate's part of the weights: a row is an input (below: a component of the previous hidden state), a column is a unit. " +
-  "The entries are exact, never averaged, so the change since the start or since the previous picture is exact too. Below is how all of a gate's weights are distributed at every training step, " +
-  "and how any of their numbers went.";
+  "Each picture is one gate's part of the weights, a row for each input (below: for each component of the previous hidden state) and a column for each unit; " +
+  "the entries are exact, never averaged, and so are their changes. " +
+  "Below is how all of a gate's weights are distributed at every training step, and how any of their numbers went.";
 
 export function Weights() {
   const folded = asked.weightsFolded.value;
