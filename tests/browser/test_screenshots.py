@@ -25,7 +25,7 @@ STEPS = (0, 20, 50, 100, 200, 400)
 TEXT = "the cat that the dogs chased sat down"
 UNITS, BATCH = 24, 2
 PANELS = ("health", "activations", "gradients", "weights", "runs-panel")
-TALL = 3000
+TALL = 1700
 EMPTY = ".loading, .empty, [role=alert]"
 FLAT_CANVASES = """section => [...section.querySelectorAll("canvas")].filter((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);

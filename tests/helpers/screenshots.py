@@ -15,5 +15,6 @@ written: list[Path] = []
 def keep_screenshot(of: "Locator | Page", name: str) -> None:
     """Write what an element or a page looks like to `FOLDER`."""
     path = FOLDER / f"{name}.png"
-    of.screenshot(path=path)
+    # Else it lies over a panel that is cut out below it.
+    of.screenshot(path=path, style=".scrubber { position: static !important }")
     written.append(path)
