@@ -130,6 +130,8 @@ def main() -> None:
     )
     _, accuracy = model.evaluate(x_test, y_test, verbose=0)
     print(f"Of {len(x_test)} test images the model reads {accuracy:.1%} right.")
+    worse = [one for one in lg.diagnose(arguments.logdir) if one.severity != "note"]
+    print(f"{len(worse)} warnings or errors.")
 
 
 if __name__ == "__main__":

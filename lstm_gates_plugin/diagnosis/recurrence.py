@@ -28,7 +28,7 @@ def explodes(run: RunView) -> Iterator[Finding]:
         known = gradient[np.isfinite(gradient) & (gradient > 0)]
         if len(known) < 3:
             continue
-        usual = float(np.median(known[: max(3, len(known) // 2)]))
+        usual = float(np.median(known))
         times = float(known.max()) / usual
         if not times > rule.threshold:
             continue

@@ -345,7 +345,7 @@ EXPLODES = Rule(
     "of a simple RNN: the largest singular value of the recurrent kernel is above 1 / gamma (gamma "
     "the steepest slope of the activation: 1 for tanh and ReLU, 1/4 for sigmoid) and above that of "
     "the first record, and the largest norm of the kernel's gradient is above the threshold times "
-    "the median of its first half",
+    "its median",
     100,
     "times the usual gradient",
     "above 1 / gamma is necessary for gradients to explode: Pascanu, Mikolov and Bengio 2013 "

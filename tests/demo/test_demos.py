@@ -29,6 +29,7 @@ def test_digits(tmp_path: Path) -> None:
     assert picture.arrays["activation/forget"].shape[1:] == (64, 32)
     assert picture.step == 46
     assert "Of 360 test images the model reads" in printed
+    assert printed.endswith("\n0 warnings or errors.\n")
 
 
 def test_only_last_layer_learns(tmp_path: Path) -> None:
