@@ -110,7 +110,7 @@ export function ActivationMaps({ sample, values, gate }: Props) {
             </figure>
           ))}
           {unitsWithLines().map((unit) => (
-            <UnitLines key={unit} sample={values} unit={unit} mark={place} onHover={hover} />
+            <UnitLines key={unit} sample={{ ...values, columns: sample.columns }} unit={unit} mark={place} onHover={hover} />
           ))}
         </div>
         <aside>

@@ -1,6 +1,7 @@
 // The pinned units as lines over time, on the time axis of the pictures above them.
 
 import { pin, toggleUnit } from "../actions";
+import { difference } from "../maps";
 import type { ShownSample } from "../model/activations";
 import { shareOf, type Span } from "../model/figure";
 import { short } from "../model/format";
@@ -35,6 +36,7 @@ export function UnitLines({ sample, unit, mark, onHover }: Props) {
     <figure class="map unit-lines" data-testid={`unit-lines-${unit}`}>
       <figcaption>
         <b>{`unit ${unit}`}</b>
+        {difference.value && <span class="quiet">values, not differences</span>}
         <span class="meaning">{plots.flatMap(({ lines }) => lines).map((line) => <LineKey key={line.key} line={line} />)}</span>
         <button
           type="button"
@@ -70,7 +72,7 @@ function Plot({ plot, sample, unit, mark, onHover }: Props & { readonly plot: Un
       onPointerLeave={() => onHover(null, 0, 0)}
       onClick={(event) => pin(placeOf(event))}
     >
-      {gapSpans(sample.rows[0]?.matrix.gaps).map(([first, end]) => (
+      {gapSpans(sample.rows[0]?.matrix.gaps?.slice(0, columns)).map(([first, end]) => (
         <i key={first} class="gap" style={{ left: `${(100 * first) / columns}%`, width: `${(100 * (end - first)) / columns}%` }} />
       ))}
       <svg viewBox={`0 0 ${columns} 1`} preserveAspectRatio="none" role="img" aria-label={described(unit, lines)}>
