@@ -38,7 +38,7 @@ class Check:
 _CASES = "a_layers", "c_layers", "d_traces", "e_traces", "f_masks", "g_numbers", "j_modes"
 # In the order of the folders: by default the longest test, alone in its file, would be the last.
 BOTH_CORES = (
-    *("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
+    *("pytest", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
     "--durations=10",
 )
 
@@ -58,7 +58,7 @@ QUICK_CHECKS = (
     Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
 )
 
-# Two processes: half of the time is waiting for TensorBoard and the browser.
+# Three processes: much of the time is waiting for TensorBoard and the browser.
 TWO_CORE_CHECK = Check("pytest", BOTH_CORES)
 
 #: Each on one core, so two of them at a time, the longest first. One framework a process: which

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -121,7 +122,7 @@ class ProviderSource:
         try:
             data = self._provider.read_blob(self._where["ctx"], blob_key=key)
         except (LookupError, ValueError, TypeError, RecursionError, errors.PublicError) as error:
-            if _UNREADABLE_KEY in str(error):
+            if _UNREADABLE_KEY in str(error) and _holds_escapes(key):
                 raise MissingError(_ABOUT_UNREADABLE_KEYS) from error
             message = f"There is no picture under this key, or TensorBoard has dropped it: {error}"
             raise MissingError(message) from error
@@ -208,6 +209,14 @@ class _Together(NamedTuple):
     def together(self, run: str, tags: Sequence[format.Tag]) -> Source:
         """See `Source`."""
         return self.source.together(run, tags)
+
+
+def _holds_escapes(key: str) -> bool:
+    """Whether it is a key of the data server's own, base64 of JSON, in which a name is escaped."""
+    try:
+        return b"\\" in base64.urlsafe_b64decode(key + "=" * (-len(key) % 4))
+    except ValueError:
+        return False
 
 
 def _tensors(data: Sequence[Any]) -> list[Datum]:

@@ -12,7 +12,7 @@ import pytest
 
 from helpers.layers import make_layer, make_trace
 from helpers.served import Routes
-from helpers.tab import Tab
+from helpers.tab import Tab, number
 from helpers.tracked import log_tracked
 from lstm_gates_plugin import GateWriter, format
 from lstm_gates_plugin.gate_trace import GateTrace
@@ -201,7 +201,9 @@ def shows(tab: Tab, run: str, layer: str, sample: int = 0) -> None:
     for _ in range(50):
         tab.wait()
         tab.hover_cell("map-forget", row=1, column=2, shape=SHAPE)
-        if np.float16(tab.tooltip("forget")) == np.float16(expected):
+        # What was drawn under the pointer may have gone meanwhile.
+        shown = tab.get("tooltip-forget").all_inner_texts()
+        if shown and np.float16(number(shown[0])) == np.float16(expected):
             return
         tab.page.mouse.move(0, 0)
         tab.page.wait_for_timeout(100)
