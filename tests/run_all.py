@@ -38,7 +38,7 @@ class Check:
 _CASES = "a_layers", "c_layers", "d_traces", "e_traces", "f_masks", "g_numbers", "j_modes"
 # In the order of the folders: by default the longest test, alone in its file, would be the last.
 BOTH_CORES = (
-    *("pytest", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+    *("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"),
     "--durations=10",
 )
 
@@ -58,7 +58,7 @@ QUICK_CHECKS = (
     Check("page: vitest", ("npm", "test", "--silent"), ROOT / "frontend"),
 )
 
-# Three processes: much of the time is waiting for TensorBoard and the browser.
+# Two processes: half of the time is waiting for TensorBoard and the browser.
 TWO_CORE_CHECK = Check("pytest", BOTH_CORES)
 
 #: Each on one core, so two of them at a time, the longest first. One framework a process: which
@@ -113,6 +113,8 @@ def run(check: Check, *, captured: bool = False) -> Result:
     # The environment's own tools first, node among them, whichever else the machine has.
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, **ONE_THREAD, **check.environment, "PATH": path}
+    # Tests start many processes: compiling torch or TensorFlow anew in each takes half of the time.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     program = shutil.which(check.command[0], path=path)
     if program is None:
         print(f"{check.command[0]} is not installed.")
