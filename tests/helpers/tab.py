@@ -40,6 +40,10 @@ class Tab:
     def wait(self) -> "Tab":
         """Wait until the first pictures are drawn, or until the page says that there are none."""
         self.frame.locator(".heatmap canvas, [data-testid=no-data]").first.wait_for(timeout=WAIT_MS)
+        # Those of the weights may come before those of the activations.
+        playwright = require_framework("playwright.sync_api")
+        loading = self.get("activations").locator(".loading")
+        playwright.expect(loading).to_have_count(0, timeout=WAIT_MS)
         return self
 
     def get(self, test_id: str) -> "Locator":
