@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from lstm_gates_plugin import format
 from lstm_gates_plugin.reading import store
 from lstm_gates_plugin.reading.runs import short_name
 from lstm_gates_plugin.reading.source import MissingError, ProviderSource, SeriesInfo, Source
+from lstm_gates_plugin.serve.kept import Kept
 
 
 class Tiles(NamedTuple):
@@ -37,8 +37,6 @@ LAYER_COLUMNS: Mapping[str, tuple[str, ...]] = {
 NOT_FINITE = ("nan", "positive_infinite", "negative_infinite")
 TILE_DIGITS = 6
 """Significant digits of a tile's numbers: 300 layers at 200 steps are many numbers."""
-
-_CACHED_LAYERS = 4096
 
 
 def runs(source: ProviderSource) -> dict[str, Any]:
@@ -87,33 +85,10 @@ class LayerHealth(NamedTuple):
     loss: dict[int, list[Any]]
 
 
-class HealthCache:
-    """The health of each layer and kind, until its series has another last step or wall time."""
+class HealthCache(Kept[store.Key, SeriesInfo, LayerHealth | None]):
+    """The health of each layer and kind; None where there is no valid record."""
 
-    def __init__(self) -> None:
-        self._entries: OrderedDict[store.Key, tuple[SeriesInfo, LayerHealth | None]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def unknown(self, keys: Mapping[store.Key, SeriesInfo]) -> list[store.Key]:
-        """Those that have to be read."""
-        with self._lock:
-            known = {key for key in keys if key in self._entries}
-            return [k for k in keys if k not in known or self._entries[k][0] != keys[k]]
-
-    def get(self, source: Source, key: store.Key, info: SeriesInfo) -> LayerHealth | None:
-        """Read once for each state of the series; None if it has no valid record."""
-        with self._lock:
-            known = self._entries.get(key)
-            if known and known[0] == info:
-                self._entries.move_to_end(key)
-                return known[1]
-        series = store.read_statistics(source, key)
-        health = None if series is None else _layer_health(series)
-        with self._lock:
-            self._entries[key] = (info, health)
-            while len(self._entries) > _CACHED_LAYERS:
-                self._entries.popitem(last=False)
-        return health
+    most = 4096
 
 
 def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
@@ -132,10 +107,11 @@ def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
         for tag, info in sorted(tags.items())
         if tag.stream == "statistics" and tag.call == 0
     }
-    wanted = [key.tag(stream) for key in cache.unknown(keys) for stream in ("statistics", "first")]
+    unknown = [key for key, info in keys.items() if not cache.has(key, info)]
+    wanted = [key.tag(stream) for key in unknown for stream in ("statistics", "first")]
     source = source.together(run, wanted)
     for key, info in keys.items():
-        found = cache.get(source, key, info)
+        found = cache.get(key, info, partial(_read_health, source, key))
         if found is None:
             continue
         layer = layers.setdefault(key.layer, {"layer": found.layer, "kinds": {}})
@@ -143,6 +119,11 @@ def health(source: Source, run: str, cache: HealthCache) -> dict[str, Any]:
         loss |= found.loss
     ordered = [loss[step] for step in sorted(loss)]
     return {"run": run, "layers": list(layers.values()), "loss": ordered}
+
+
+def _read_health(source: Source, key: store.Key) -> LayerHealth | None:
+    series = store.read_statistics(source, key)
+    return None if series is None else _layer_health(series)
 
 
 def _layer_health(series: store.StatisticsSeries) -> LayerHealth:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,33 +11,15 @@ from lstm_gates_plugin import format
 from lstm_gates_plugin.reading import store
 from lstm_gates_plugin.reading.source import MissingError, SeriesInfo, Source
 from lstm_gates_plugin.serve.answers import json_float
+from lstm_gates_plugin.serve.kept import Kept
 
-_CACHED_RUNS = 1024
 _CHANGE_PARTS = ("kernel", "recurrent_kernel", "bias")
 
 _State = tuple[tuple[format.Tag, SeriesInfo], ...]
 
 
-class SummaryCache:
-    """The summary of each run, until one of its series has another last step or wall time."""
-
-    def __init__(self) -> None:
-        self._entries: OrderedDict[str, tuple[_State, dict[str, Any]]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, run: str, state: _State) -> dict[str, Any] | None:
-        """What is known of a run in this state."""
-        with self._lock:
-            known = self._entries.get(run)
-            return known[1] if known and known[0] == state else None
-
-    def put(self, run: str, state: _State, summary: dict[str, Any]) -> None:
-        """Keep what was found."""
-        with self._lock:
-            self._entries[run] = (state, summary)
-            self._entries.move_to_end(run)
-            while len(self._entries) > _CACHED_RUNS:
-                self._entries.popitem(last=False)
+class SummaryCache(Kept[str, _State, dict[str, Any]]):
+    """The summary of each run."""
 
 
 def summary(source: Source, run: str, cache: SummaryCache) -> dict[str, Any]:
@@ -60,12 +40,11 @@ def summary(source: Source, run: str, cache: SummaryCache) -> dict[str, Any]:
     if tags is None:
         raise MissingError(f"There is no run {run!r} with records of recurrent layers.")
     wanted = {tag: info for tag, info in sorted(tags.items()) if _counts(tag)}
-    state = tuple(wanted.items())
-    known = cache.get(run, state)
-    if known is None:
-        known = {"run": run, **_numbers(_newest(source, run, list(wanted)))}
-        cache.put(run, state, known)
-    return known
+    return cache.get(
+        run,
+        tuple(wanted.items()),
+        lambda: {"run": run, **_numbers(_newest(source, run, list(wanted)))},
+    )
 
 
 def _counts(tag: format.Tag) -> bool:

@@ -155,5 +155,6 @@ def test_a_click_chooses_the_step(tab: Tab) -> None:
     hover(tab, "weight-trend", 0.4, 0.5)
     tab.page.mouse.down()
     tab.page.mouse.up()
+    tab.shows("step", "training step 10")
     assert tab.selection()["step"] == "10"
     assert tab.get("distribution").locator("text.ridge-name.chosen").text_content() == "step 10"

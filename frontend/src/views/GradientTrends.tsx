@@ -1,31 +1,22 @@
 // The gradients of the layer's weights over training steps, per gate.
 
-import { useMemo, useState } from "preact/hooks";
-import { chooseNearest } from "../actions";
+import { useMemo } from "preact/hooks";
 import { axis, axisTicks } from "../line";
 import { gradientTrendTable } from "../model/exports";
-import { count, short } from "../model/format";
-import type { Figure, Line } from "../model/figure";
 import { gatesOnScreen, words } from "../model/gates";
 import { missingSentences, trendFigure, trendParts, trends, type Trend } from "../model/gradientTrends";
-import { isNotFinite, type Value } from "../model/logAxis";
 import type { Records } from "../model/records";
-import { nearestPosition } from "../model/steps";
 import type { Table } from "../model/table";
 import { gateColour, missingColour } from "../palette";
 import { asked } from "../selection";
-import { calls, series, statistics, step } from "../state";
+import { calls, series, statistics } from "../state";
 import { theme } from "../theme";
-import { Chart } from "./Chart";
-import { LineNames, type LineName } from "./LineNames";
 import { WhenReady } from "./Panel";
 import { Facts, Segmented } from "./parts";
-import { Tooltip } from "./Tooltip";
+import { TrendChart } from "./TrendChart";
 
 const MARGINS = { left: 84, right: 96 };
 const HEIGHT = 170;
-/** Of the height, what is not the plot. */
-const AROUND_PLOT = 44;
 
 /** Those of the training itself where they were logged, else those of the probe. */
 export function GradientTrends() {
@@ -79,7 +70,7 @@ function Trends({ data, source }: { readonly data: Records; readonly source: str
           />
         )}
       </div>
-      <TrendChart data={data} shown={shown} label={`Norm of the gradient of the ${words(part)}, per gate, over training steps`} />
+      <Drawn data={data} shown={shown} label={`Norm of the gradient of the ${words(part)}, per gate, over training steps`} />
       {missingSentences(data).map((sentence) => (
         <p key={sentence} class="quiet" data-testid="missing-gradients">
           {sentence}
@@ -106,57 +97,22 @@ interface ChartProps {
   readonly label: string;
 }
 
-function TrendChart({ data, shown, label }: ChartProps) {
-  const [pointer, setPointer] = useState<{ position: number; x: number; y: number } | null>(null);
+function Drawn({ data, shown, label }: ChartProps) {
   const figure = useMemo(
     () => trendFigure(shown, data.steps.map(axis.value), axisTicks.value, (key) => gateColour(key, theme.value), missingColour(theme.value)),
     [shown, axis.value, axisTicks.value, theme.value],
   );
   if (!shown.some(({ norms }) => norms.some((norm) => norm !== null))) return null;
-  const at = pointer && data.steps[pointer.position];
   return (
-    <>
-      <Chart
-        figure={figure}
-        height={HEIGHT}
-        margins={MARGINS}
-        label={label}
-        testId="gradient-trend"
-        onHover={(place, x, y) => setPointer(place === null ? null : { position: nearestPosition(data.steps, place, axis.value), x, y })}
-        onPick={chooseNearest}
-      >
-        <LineNames names={namesOf(shown, figure)} yRange={figure.yRange} height={HEIGHT - AROUND_PLOT} />
-        {step.value !== undefined && <i class="guide step" style={{ left: `${100 * axis.value(step.value)}%` }} />}
-        {typeof at === "number" && <i class="guide pointer" style={{ left: `${100 * axis.value(at)}%` }} />}
-      </Chart>
-      {pointer && typeof at === "number" && (
-        <Tooltip
-          content={{
-            title: `training step ${count(at)}`,
-            lines: shown.map(({ key, norms }) => ({ key, name: words(key), value: written(norms[pointer.position] ?? null) })),
-          }}
-          x={pointer.x}
-          y={pointer.y}
-        />
-      )}
-    </>
+    <TrendChart
+      figure={figure}
+      steps={data.steps}
+      lines={shown.map(({ key, norms }) => ({ key, values: norms }))}
+      height={HEIGHT}
+      margins={MARGINS}
+      label={label}
+      testId="gradient-trend"
+      nothing="no gradient"
+    />
   );
-}
-
-function namesOf(shown: readonly Trend[], { lines }: Figure): LineName[] {
-  return shown.map(({ key }) => ({
-    key,
-    text: words(key),
-    colour: gateColour(key, theme.value),
-    end: lines.filter((line) => line.key === key).reduce<number | null>((end, line) => lastOf(line.values) ?? end, null),
-  }));
-}
-
-function lastOf(values: Line["values"]): number | null {
-  return values.at(-1) ?? null;
-}
-
-function written(norm: Value): string {
-  if (norm === null) return "no gradient";
-  return isNotFinite(norm) ? "NaN or Inf" : short(norm, 4);
 }

@@ -1,29 +1,20 @@
 // Any statistic of a part of the weights over training steps, per gate.
 
-import { useMemo, useState } from "preact/hooks";
-import { chooseNearest } from "../actions";
+import { useMemo } from "preact/hooks";
 import { axis, axisTicks } from "../line";
-import type { Figure } from "../model/figure";
-import { count, short } from "../model/format";
 import { words } from "../model/gates";
-import { isNotFinite, type Value } from "../model/logAxis";
 import type { Records } from "../model/records";
-import { nearestPosition } from "../model/steps";
 import { partOf } from "../model/weightRows";
 import { canBeLogarithmic, possibleStatistics, STATISTICS, weightTrendFigure, weightTrends, type TrendAxis, type WeightTrend } from "../model/weightTrends";
 import { gateColour, missingColour } from "../palette";
 import { asked, FIRST_STATISTIC } from "../selection";
-import { step } from "../state";
 import { theme } from "../theme";
-import { Chart } from "./Chart";
-import { LineNames, type LineName } from "./LineNames";
 import { Segmented, Select } from "./parts";
-import { Tooltip } from "./Tooltip";
+import { TrendChart, written } from "./TrendChart";
 
 const MARGINS = { left: 66, right: 96 };
 const HEIGHT = 254;
-/** Of the height, what is not the plot. */
-const AROUND_PLOT = 44;
+const NOTHING = "no number";
 const AXES: readonly { readonly key: TrendAxis; readonly text: string }[] = [
   { key: "linear", text: "linear" },
   { key: "log", text: "log" },
@@ -61,7 +52,7 @@ export function WeightTrends({ data, row, rows }: Props) {
           onChoose={(value) => (asked.statistic.value = value)}
         />
       </div>
-      {shown.length === 0 ? <p class="empty">There are no numbers to draw yet.</p> : <TrendChart data={data} shown={shown} column={column} axisKind={isLog ? "log" : "linear"} />}
+      {shown.length === 0 ? <p class="empty">There are no numbers to draw yet.</p> : <Drawn data={data} shown={shown} column={column} axisKind={isLog ? "log" : "linear"} />}
     </section>
   );
 }
@@ -73,8 +64,7 @@ interface ChartProps {
   readonly axisKind: TrendAxis;
 }
 
-function TrendChart({ data, shown, column, axisKind }: ChartProps) {
-  const [pointer, setPointer] = useState<{ position: number; x: number; y: number } | null>(null);
+function Drawn({ data, shown, column, axisKind }: ChartProps) {
   const figure = useMemo(
     () =>
       weightTrendFigure(shown, {
@@ -86,46 +76,17 @@ function TrendChart({ data, shown, column, axisKind }: ChartProps) {
       }),
     [shown, axisKind, axis.value, axisTicks.value, theme.value],
   );
-  const at = pointer && data.steps[pointer.position];
+  const ends = shown.map(({ key, values }) => `${words(key)} ${written(values.at(-1) ?? null, NOTHING)} at the end`);
   return (
-    <>
-      <Chart
-        figure={figure}
-        height={HEIGHT}
-        margins={MARGINS}
-        label={`${STATISTICS[column] ?? column}, over training steps: ${shown.map(({ key, values }) => `${words(key)} ${written(values.at(-1) ?? null)} at the end`).join(", ")}`}
-        testId="weight-trend"
-        onHover={(place, x, y) => setPointer(place === null ? null : { position: nearestPosition(data.steps, place, axis.value), x, y })}
-        onPick={chooseNearest}
-      >
-        <LineNames names={namesOf(shown, figure)} yRange={figure.yRange} height={HEIGHT - AROUND_PLOT} />
-        {step.value !== undefined && <i class="guide step" style={{ left: `${100 * axis.value(step.value)}%` }} />}
-        {typeof at === "number" && <i class="guide pointer" style={{ left: `${100 * axis.value(at)}%` }} />}
-      </Chart>
-      {pointer && typeof at === "number" && (
-        <Tooltip
-          content={{
-            title: `training step ${count(at)}`,
-            lines: shown.map(({ key, values }) => ({ key, name: words(key), value: written(values[pointer.position] ?? null) })),
-          }}
-          x={pointer.x}
-          y={pointer.y}
-        />
-      )}
-    </>
+    <TrendChart
+      figure={figure}
+      steps={data.steps}
+      lines={shown}
+      height={HEIGHT}
+      margins={MARGINS}
+      label={`${STATISTICS[column] ?? column}, over training steps: ${ends.join(", ")}`}
+      testId="weight-trend"
+      nothing={NOTHING}
+    />
   );
-}
-
-function namesOf(shown: readonly WeightTrend[], { lines }: Figure): LineName[] {
-  return shown.map(({ key }) => ({
-    key,
-    text: words(key),
-    colour: gateColour(key, theme.value),
-    end: lines.filter((line) => line.key === key).reduce<number | null>((end, line) => line.values.at(-1) ?? end, null),
-  }));
-}
-
-function written(value: Value): string {
-  if (value === null) return "no number";
-  return isNotFinite(value) ? "NaN or Inf" : short(value, 4);
 }
