@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lstm_gates_plugin.diagnosis import rules
 from lstm_gates_plugin.diagnosis.finding import Finding
+from lstm_gates_plugin.diagnosis.rules import data as rules
 from lstm_gates_plugin.diagnosis.run_view import RunView
 from lstm_gates_plugin.measure.scale import LARGE, SMALL
 

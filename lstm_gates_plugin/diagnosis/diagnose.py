@@ -11,13 +11,13 @@ from lstm_gates_plugin.diagnosis import (
     learning,
     memory,
     recurrence,
-    rules,
     saturation,
     shape,
     training,
     values,
 )
 from lstm_gates_plugin.diagnosis.finding import SEVERITIES, Finding
+from lstm_gates_plugin.diagnosis.rules import run as rules
 from lstm_gates_plugin.diagnosis.run_view import RunView, view
 from lstm_gates_plugin.reading.runs import LoggedRun, read
 

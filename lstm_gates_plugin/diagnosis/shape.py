@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from lstm_gates_plugin.diagnosis import rules
 from lstm_gates_plugin.diagnosis.finding import Finding, Rule
 from lstm_gates_plugin.diagnosis.initialisers import default_initialiser
 from lstm_gates_plugin.diagnosis.learning import is_unchanged
+from lstm_gates_plugin.diagnosis.rules import shape as rules
 from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
 
 ENOUGH_ENTRIES = 256

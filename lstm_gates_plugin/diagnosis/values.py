@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lstm_gates_plugin.diagnosis import rules
 from lstm_gates_plugin.diagnosis.finding import Finding
+from lstm_gates_plugin.diagnosis.rules import values as rules
 from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
 
 GROWN = 10.0

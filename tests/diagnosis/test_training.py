@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lstm_gates_plugin.diagnosis import rules
+from lstm_gates_plugin.diagnosis.rules import training as rules
 from lstm_gates_plugin.diagnosis.training import robust_scores
 
 

@@ -1,0 +1,47 @@
+"""Rules on how long a layer remembers, and how far back the error reaches."""
+
+from __future__ import annotations
+
+from lstm_gates_plugin.diagnosis.finding import Rule
+from lstm_gates_plugin.diagnosis.rules.source import own
+
+LOW_FORGET_BIAS = Rule(
+    "LG041",
+    "note",
+    "starts with a low forget bias",
+    "the mean forget bias of the first record, with what is added at run time, is below the "
+    "threshold",
+    0.5,
+    "bias",
+    "Jozefowicz, Zaremba and Sutskever 2015 recommend a forget bias of 1; halfway to it from 0 is "
+    "our own, tested in tests/diagnosis/test_memory.py",
+    "The forget gate starts about half open, so that half of the memory is gone after one "
+    "timestep. PyTorch does so by default, Keras starts at 1.",
+    ("start the forget bias at 1 where the task needs a long memory",),
+)
+SHORT_MEMORY = Rule(
+    "LG042",
+    "note",
+    "remembers few timesteps",
+    "the median unit's survival (timesteps until half of its state is forgotten), as a share of "
+    "the timesteps (20 or more), is below the threshold in each of the last 3 records",
+    0.1,
+    "share of timesteps",
+    own("test_memory"),
+    "Most units have forgotten the beginning long before the end. That is no harm where the answer "
+    "depends on what came just before.",
+    ("start the forget bias higher", "nothing, if the task needs a short memory"),
+)
+SHORT_REACH = Rule(
+    "LG060",
+    "note",
+    "learns from few timesteps",
+    "the timesteps that the error reaches back, as a share of those that there are (20 or more), "
+    "are below the threshold in each of the last 3 records",
+    0.1,
+    "share of timesteps",
+    own("test_memory"),
+    "What happened longer ago hardly changes the weights. That is no harm where the answer depends "
+    "on what came just before.",
+    ("start the forget bias higher", "cut the sequences where the answer depends on what is near"),
+)

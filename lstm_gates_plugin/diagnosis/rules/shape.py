@@ -1,0 +1,53 @@
+"""Rules on the distribution of the weights."""
+
+from __future__ import annotations
+
+from lstm_gates_plugin.diagnosis.finding import Rule
+from lstm_gates_plugin.diagnosis.rules.source import own
+
+STILL_INITIAL = Rule(
+    "LG020",
+    "note",
+    "still has the weights it was initialised with",
+    "a kernel has not changed since the first record; its shape is told from its histogram",
+    0,
+    "largest change of a weight",
+    "exact: no entry differs; the shape by `shape.describe`",
+    "The histogram shows the initialiser, and nothing that was learned.",
+    ("see why the layer does not change",),
+)
+NO_BIAS = Rule(
+    "LG021",
+    "note",
+    "no recurrent layer has a bias",
+    "no layer of the run has a bias",
+    0,
+    "biases",
+    "by definition",
+    "Without a bias a gate is half open wherever its input is zero.",
+    ("give the layers a bias", "start the forget bias at 1 (Jozefowicz et al. 2015)"),
+)
+WIDENED = Rule(
+    "LG022",
+    "note",
+    "has weights that have spread far",
+    "the standard deviation of a kernel is above the threshold times that of the first record",
+    3,
+    "times the first spread",
+    own("test_drift"),
+    "The weights have grown well beyond their start, as without weight decay or at a high learning "
+    "rate; gates of large weights are often at their limits.",
+    ("look at the gates: are they at their limits?", "add weight decay"),
+)
+DRIFTED = Rule(
+    "LG023",
+    "note",
+    "has weights that have drifted to one side",
+    "the mean of a kernel has moved by more than the threshold times the larger of its first and "
+    "its present standard deviation",
+    1,
+    "standard deviations",
+    own("test_drift"),
+    "Most weights have gone the same way, which an offset of the input does.",
+    ("give the input mean 0",),
+)

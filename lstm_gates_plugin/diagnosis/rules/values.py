@@ -1,0 +1,53 @@
+"""Rules on the values themselves: what is not finite, or too large."""
+
+from __future__ import annotations
+
+from lstm_gates_plugin.diagnosis.finding import Rule
+from lstm_gates_plugin.diagnosis.rules.source import own
+
+NOT_FINITE = Rule(
+    "LG001",
+    "error",
+    "has values that are not finite",
+    "an entry of any record is NaN or infinite",
+    0,
+    "entries",
+    "by definition: what comes out of such a value is not finite either",
+    "Everything computed from these values is lost, and so is every later update.",
+    ("lower the learning rate", "clip the gradient by its norm", "look for NaN in the input"),
+)
+FLOAT16_LIMIT = Rule(
+    "LG002",
+    "warning",
+    "is near the largest number of float16",
+    "the largest magnitude of a layer computed in float16 is above a quarter of 65,504",
+    65504 / 4,
+    "",
+    "IEEE 754: the largest float16 is 65,504; a quarter of it is our own margin",
+    "Two more doublings, and float16 turns the value into infinity.",
+    ("compute this layer in bfloat16 or float32", "scale the input"),
+)
+RUNAWAY_STATE = Rule(
+    "LG003",
+    "warning",
+    "has a state that grows without bound",
+    "the largest magnitude of the cell state (of the hidden state, where its activation has no "
+    "limit) is above the threshold and ten times that of the first record (but see LG004)",
+    100,
+    "",
+    own("test_values"),
+    "The state has left the range in which a change of it can be seen in the output.",
+    ("clip the gradient by its norm", "use tanh for the candidate", "shorten the sequences"),
+)
+COUNTS = Rule(
+    "LG004",
+    "note",
+    "adds up a large state",
+    "as LG003, but the candidate is at most 1 in magnitude and the state at most the number of "
+    "timesteps: what adding up at each of them can reach",
+    100,
+    "",
+    own("test_values"),
+    "The state has an end, and a count may need it; but tanh of it hardly tells 100 from 50.",
+    ("nothing, if the task is one of counting",),
+)
