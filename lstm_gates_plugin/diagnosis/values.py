@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lstm_gates_plugin import format
 from lstm_gates_plugin.diagnosis.finding import Finding
 from lstm_gates_plugin.diagnosis.rules import values as rules
 from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
@@ -53,7 +54,7 @@ def near_float16_limit(run: RunView) -> Iterator[Finding]:
             continue
         found = [
             (float(magnitudes[-1]), kind, row)
-            for kind in layer.series
+            for kind in format.PARTS
             for row in layer.rows(kind)
             if (magnitudes := _magnitude(layer, kind, row))[-1] > rule.threshold
         ]

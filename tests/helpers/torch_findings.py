@@ -12,6 +12,7 @@ from lstm_gates_plugin.diagnosis.finding import Finding
 
 UPDATES = 120
 EVERY = 8
+Error = Callable[[nn.Module, torch.Tensor, torch.Tensor], torch.Tensor]
 Batch = Callable[[], tuple[torch.Tensor, torch.Tensor]]
 
 
@@ -77,6 +78,10 @@ def lstm(inputs: int, units: int = 16, **more: object) -> nn.Module:
     return nn.LSTM(inputs, units, batch_first=True, **more)
 
 
+def squared_error(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return nn.functional.mse_loss(model(x), y)
+
+
 def trained(
     directory: Path,
     model: nn.Module,
@@ -84,28 +89,34 @@ def trained(
     *,
     rate: float = 0.005,
     learning: list[nn.Parameter] | None = None,
-    optimizer: type[torch.optim.Optimizer] = torch.optim.Adam,
+    optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
     clip: float | None = 1.0,
+    error: Error = squared_error,
+    probe: torch.Tensor | None = None,
+    updates: int = UPDATES,
+    every: int = EVERY,
 ) -> list[Finding]:
     """What is found after a short training."""
     weights = list(model.parameters()) if learning is None else learning
-    updates = optimizer(weights, lr=rate)
-    probe = batch()[0][:4]
+    changes = optimizer(weights, lr=rate)
+    shown = batch()[0][:4] if probe is None else probe
     value = None
-    with lg.GateWriter(directory, every=EVERY) as writer:
-        for step in range(UPDATES + 1):
+    with lg.GateWriter(directory, every=every) as writer:
+        for step in range(updates + 1):
             is_due = writer.is_due(step)
-            writer.log(model, step=step, probe=probe, loss=value)
+            writer.log(model, step=step, probe=shown, loss=value)
+            if step == updates:
+                break  # the newest record is of the weights that the model is left with
             x, y = batch()
-            updates.zero_grad()
-            loss = nn.functional.mse_loss(model(x), y)
+            changes.zero_grad()
+            loss = error(model, x, y)
             loss.backward()
             value = loss.item()
             if is_due:
                 writer.log_gradients(model, step=step)
             if clip:
                 nn.utils.clip_grad_norm_(weights, clip)
-            updates.step()
+            changes.step()
     return lg.diagnose(directory)
 
 

@@ -20,7 +20,8 @@ FLOAT16_LIMIT = Rule(
     "LG002",
     "warning",
     "is near the largest number of float16",
-    "the largest magnitude of a layer computed in float16 is above a quarter of 65,504",
+    "the largest magnitude of a layer computed in float16 is above a quarter of 65,504, but for the "
+    "gradients of the training, which loss scaling makes large on purpose",
     65504 / 4,
     "",
     "IEEE 754: the largest float16 is 65,504; a quarter of it is our own margin",
@@ -36,8 +37,14 @@ RUNAWAY_STATE = Rule(
     100,
     "",
     own("test_values"),
-    "The state has left the range in which a change of it can be seen in the output.",
-    ("clip the gradient by its norm", "use tanh for the candidate", "shorten the sequences"),
+    "A tanh of such a state does not show its changes; where there is no tanh, the output and the "
+    "gradients grow with the state.",
+    (
+        "scale the input and the target",
+        "clip the gradient by its norm",
+        "use tanh for the candidate",
+        "shorten the sequences",
+    ),
 )
 COUNTS = Rule(
     "LG004",
