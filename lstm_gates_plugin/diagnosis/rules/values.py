@@ -20,8 +20,8 @@ FLOAT16_LIMIT = Rule(
     "LG002",
     "warning",
     "is near the largest number of float16",
-    "the largest magnitude of a layer computed in float16 is above a quarter of 65,504, but for the "
-    "gradients of the training, which loss scaling makes large on purpose",
+    "the largest magnitude of a layer computed in float16 is above a quarter of 65,504; the "
+    "gradients of the training, which loss scaling makes large on purpose, are not judged",
     65504 / 4,
     "",
     "IEEE 754: the largest float16 is 65,504; a quarter of it is our own margin",
