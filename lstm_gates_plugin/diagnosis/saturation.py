@@ -107,7 +107,7 @@ def never_varies(run: RunView) -> Iterator[Finding]:
                 gate=gate,
                 kind="activations",
                 row=row,
-                title=f"has a {gate} gate that never varies",
+                title=f"has {'an' if gate[0] in 'aeiou' else 'a'} {gate} gate that never varies",
             )
 
 
@@ -168,7 +168,7 @@ def _at_limit(
         return
     first, last = _stretch(layer, shut)
     yield rule.found(
-        seen=f"The {gate} gate lets less than {max(passed[-1], 1e-4):.1g} {what} through, "
+        seen=f"The {gate} gate lets at most {max(passed[-1], 1e-4):.2g} {what} through, "
         "99 of 100 times.",
         value=passed[-1],
         steps=(first, last),

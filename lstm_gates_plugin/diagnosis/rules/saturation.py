@@ -15,7 +15,12 @@ WRITES_NOTHING = Rule(
     "activation",
     own("test_saturation"),
     "Whatever the input is, the state hardly takes anything of it.",
-    ("lower the learning rate", "scale the input", "look at this gate's bias"),
+    (
+        "lower the learning rate",
+        "scale the input",
+        "weaken what regularises the layer",
+        "look at this gate's bias",
+    ),
 )
 SHOWS_NOTHING = Rule(
     "LG032",
@@ -27,7 +32,12 @@ SHOWS_NOTHING = Rule(
     "activation",
     own("test_saturation"),
     "The output gate is shut, so that the next layer sees zeros.",
-    ("lower the learning rate", "scale the input", "look at this gate's bias"),
+    (
+        "lower the learning rate",
+        "scale the input",
+        "weaken what regularises the layer",
+        "look at this gate's bias",
+    ),
 )
 ALWAYS_REMEMBERS = Rule(
     "LG033",
@@ -52,7 +62,11 @@ NEVER_VARIES = Rule(
     "standard deviation",
     own("test_saturation"),
     "A gate that is the same at every timestep does not look at the input.",
-    ("check that the input is not constant", "look at this gate's kernels: are they near zero?"),
+    (
+        "check that the input is not constant",
+        "look at this gate's kernels: are they near zero?",
+        "lower the weight decay",
+    ),
 )
 AT_LIMITS = Rule(
     "LG035",
