@@ -68,9 +68,9 @@ export function startPlayer(): void {
   });
 }
 
-/** Goes to the step whose place on the axis is nearest. */
-export function chooseNearest(place: number): void {
-  choosePosition(nearestPosition(steps.value, place, axis.value));
+/** Goes to the step whose place on an axis is nearest: on that of all steps, unless another is given. */
+export function chooseNearest(place: number, scale = axis.value): void {
+  choosePosition(nearestPosition(steps.value, place, scale));
 }
 
 export function chooseStep(step: number): void {

@@ -1,19 +1,17 @@
 // Paints a matrix onto a canvas, one sharp rectangle per entry, and finds entries by place.
 
 import type { Matrix } from "./model/matrix";
-import { colourOf, type ColourScale } from "./palette";
+import { pixelOf, type ColourScale } from "./palette";
 
 /** RGBA bytes with one pixel per entry; gaps are left transparent. */
 export function pixels(matrix: Matrix, scale: ColourScale): Uint8ClampedArray<ArrayBuffer> {
   const { values, gaps, columns, rows } = matrix;
   const bytes = new Uint8ClampedArray(4 * rows * columns);
-  for (let index = 0; index < values.length; index += 1) {
-    if (gaps?.[index % columns]) continue;
-    const [red, green, blue] = colourOf(scale, values[index] ?? NaN);
-    bytes[4 * index] = red;
-    bytes[4 * index + 1] = green;
-    bytes[4 * index + 2] = blue;
-    bytes[4 * index + 3] = 255;
+  const words = new Uint32Array(bytes.buffer);
+  for (let row = 0, index = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1, index += 1) {
+      if (!gaps?.[column]) words[index] = pixelOf(scale, values[index] ?? NaN);
+    }
   }
   return bytes;
 }

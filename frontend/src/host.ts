@@ -7,6 +7,8 @@ import type { Theme } from "./palette";
 /** TensorBoard's own window, or this one where there is none or it is of another origin. */
 const host = reachable(window.parent) ? window.parent : window;
 
+const WRITE_INTERVAL_MS = 100;
+
 /** Follows TensorBoard's switch, which does not reach `prefers-color-scheme`; alone, it follows that. */
 export function watchTheme(): ReadonlySignal<Theme> {
   const preference = window.matchMedia("(prefers-color-scheme: dark)");
@@ -27,8 +29,27 @@ export function readSelection(): Selection {
   return parseHash(host.location.hash);
 }
 
-/** Replaces the entry in the browser's history: going back leaves the tab instead of undoing each click. */
+let waiting: Selection | null = null;
+let isResting = false;
+
+/**
+ * Replaces the entry in the browser's history: going back leaves the tab instead of undoing each click.
+ * At once, but while changes come fast, as from a key that is held, a few times a second.
+ */
 export function writeSelection(selection: Selection): void {
+  waiting = selection;
+  if (!isResting) writeWaiting();
+}
+
+function writeWaiting(): void {
+  isResting = waiting !== null;
+  if (!waiting) return;
+  replaceAddress(waiting);
+  waiting = null;
+  setTimeout(writeWaiting, WRITE_INTERVAL_MS);
+}
+
+function replaceAddress(selection: Selection): void {
   // A whole URL, because a hash alone would be taken relative to the frame's <base>.
   const url = new URL(host.location.href);
   url.hash = withSelection(host.location.hash, selection);
@@ -42,6 +63,7 @@ export function writeSelection(selection: Selection): void {
 
 /** The address that opens this view: of TensorBoard's page, or of this frame where that is out of reach. */
 export function addressOfView(): string {
+  if (waiting) replaceAddress(waiting);
   return host.location.href;
 }
 

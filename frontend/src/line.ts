@@ -36,6 +36,15 @@ const span = computed((): readonly [number, number] => {
 export const axis = computed(() => stepAxis(asked.axis.value, ...span.value));
 export const axisTicks = computed(() => stepTicks(asked.axis.value, ...span.value));
 
+/** The same for the steps that the weights' numbers are drawn from and to. */
+const weightsSpan = computed((): readonly [number, number] => {
+  const [first, last] = span.value;
+  const [from, to] = asked.span.value ?? [first, last];
+  return from <= last && to >= first ? [Math.max(from, first), Math.min(to, last)] : [from, to];
+});
+export const weightsAxis = computed(() => stepAxis(asked.axis.value, ...weightsSpan.value));
+export const weightsTicks = computed(() => stepTicks(asked.axis.value, ...weightsSpan.value));
+
 export const drawn = computed(() => ({
   places: loss.value.points.map(([step]) => axis.value(step)),
   values: loss.value.points.map(([, , value]) => value),

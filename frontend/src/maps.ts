@@ -6,7 +6,7 @@ import { possibleKinds, sampleOfKind, type MapKind } from "./model/mapKinds";
 import { ordered } from "./model/unitOrder";
 import { unitNumbers } from "./model/units";
 import { ALL_GATES, asked } from "./selection";
-import { sampleIndex, snapshot } from "./shown";
+import { sampleIndex, shown, snapshot } from "./shown";
 import { series } from "./state";
 
 /** The numbers of single units at the chosen step. */
@@ -16,9 +16,10 @@ export const units = computed(() => snapshot.value && unitNumbers(snapshot.value
 export const mapKinds = computed((): MapKind[] => (snapshot.value ? possibleKinds(snapshot.value, sampleIndex.value) : []));
 export const mapKind = computed(() => (mapKinds.value.includes(asked.maps.value) ? asked.maps.value : "gates"));
 
-const unordered = computed(
-  () => snapshot.value && sampleOfKind(snapshot.value, sampleIndex.value, mapKind.value, series.activations.value),
-);
+const unordered = computed(() => {
+  if (!snapshot.value || mapKind.value === "gates") return shown.value;
+  return sampleOfKind(snapshot.value, sampleIndex.value, mapKind.value, series.activations.value);
+});
 
 /** The difference that is drawn, a sentence why it cannot be, or undefined where nothing is subtracted. */
 const compared = computed(() => snapshot.value && differenceAt(snapshot.value, sampleIndex.value, mapKind.value));

@@ -9,12 +9,11 @@ export interface ColourScale {
   readonly ramp: Ramp;
   readonly low: number;
   readonly high: number;
-  /** 256 colours from low to high, three bytes each. */
-  readonly table: Uint8Array;
-  /** The colour of NaN and the infinities. */
-  readonly missing: Rgb;
-  /** On a logarithmic scale, the colour of what has no place on it. */
-  readonly zero: Rgb | null;
+  readonly log: boolean;
+  /** RGBA bytes: 256 colours from low to high, that of NaN and the infinities, and that of zero on a logarithmic scale. */
+  readonly table: Uint8Array<ArrayBuffer>;
+  /** The same, four bytes a word, as pixels are written. */
+  readonly words: Uint32Array;
 }
 
 export interface Colours {
@@ -28,6 +27,8 @@ export interface Colours {
 type Rgb = readonly [number, number, number];
 
 const ENTRIES = 256;
+const MISSING_ENTRY = ENTRIES;
+const ZERO_ENTRY = ENTRIES + 1;
 
 const DIVERGING: Readonly<Record<Theme, readonly string[]>> = {
   light: ["#08458f", "#5b95d0", "#f5f5f3", "#ee9a5a", "#b84300"],
@@ -59,7 +60,8 @@ const STEPS: Readonly<Record<Theme, Readonly<Record<"first" | "last" | "chosen",
 };
 
 export function colourScale({ ramp, low, high, log }: Colours, theme: Theme): ColourScale {
-  return { ramp, low, high, table: table(ramp, theme), missing: rgb(MISSING[theme]), zero: log ? rgb(ZERO[theme]) : null };
+  const colours = table(ramp, theme);
+  return { ramp, low, high, log: log ?? false, table: colours, words: new Uint32Array(colours.buffer) };
 }
 
 /** The colour of a gate's name; the same for the same role in every cell. */
@@ -68,17 +70,20 @@ export function gateColour(key: string, theme: Theme): string {
 }
 
 export function colourOf(scale: ColourScale, value: number): Rgb {
-  if (!Number.isFinite(value)) return scale.missing;
-  if (value === 0 && scale.zero) return scale.zero;
-  const at = 3 * entryOf(scale, value);
+  const at = 4 * entryOf(scale, value);
   return [scale.table[at] ?? 0, scale.table[at + 1] ?? 0, scale.table[at + 2] ?? 0];
+}
+
+/** The colour as a pixel: its four bytes as one number. */
+export function pixelOf(scale: ColourScale, value: number): number {
+  return scale.words[entryOf(scale, value)] ?? 0;
 }
 
 /** The colour bar as CSS. */
 export function gradient(ramp: Ramp, theme: Theme): string {
   const colours = table(ramp, theme);
   const stops = Array.from({ length: 9 }, (_, index) => {
-    const at = 3 * Math.round((index / 8) * (ENTRIES - 1));
+    const at = 4 * Math.round((index / 8) * (ENTRIES - 1));
     return `rgb(${colours.slice(at, at + 3).join(",")})`;
   });
   return `linear-gradient(to right, ${stops.join(", ")})`;
@@ -109,28 +114,32 @@ export function stepColours(earlier: number, theme: Theme): string[] {
   return [...colours.map((colour) => `rgb(${colour.join(",")})`), chosen];
 }
 
-function entryOf({ low, high, zero }: ColourScale, value: number): number {
-  const bend = zero ? Math.log : (linear: number) => linear;
-  const share = high > low ? (bend(value) - bend(low)) / (bend(high) - bend(low)) : 0.5;
+function entryOf({ low, high, log }: ColourScale, value: number): number {
+  if (!Number.isFinite(value)) return MISSING_ENTRY;
+  if (log && value === 0) return ZERO_ENTRY;
+  if (!(high > low)) return ENTRIES / 2;
+  const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   return Math.round(Math.min(1, Math.max(0, share)) * (ENTRIES - 1));
 }
 
-const tables = new Map<string, Uint8Array>();
+const tables = new Map<string, Uint8Array<ArrayBuffer>>();
 
-function table(ramp: Ramp, theme: Theme): Uint8Array {
+function table(ramp: Ramp, theme: Theme): Uint8Array<ArrayBuffer> {
   const key = `${ramp} ${theme}`;
   const known = tables.get(key) ?? makeTable(ramp, theme);
   tables.set(key, known);
   return known;
 }
 
-function makeTable(ramp: Ramp, theme: Theme): Uint8Array {
+function makeTable(ramp: Ramp, theme: Theme): Uint8Array<ArrayBuffer> {
   const stops = (ramp === "diverging" ? DIVERGING : GREY)[theme].map(rgb);
-  const bytes = new Uint8Array(3 * ENTRIES);
+  const bytes = new Uint8Array(4 * (ENTRIES + 2)).fill(255);
   for (let entry = 0; entry < ENTRIES; entry += 1) {
     const share = entry / (ENTRIES - 1);
-    bytes.set(ramp === "sequential" ? rgb(interpolateViridis(share)) : between(stops, share), 3 * entry);
+    bytes.set(ramp === "sequential" ? rgb(interpolateViridis(share)) : between(stops, share), 4 * entry);
   }
+  bytes.set(rgb(MISSING[theme]), 4 * MISSING_ENTRY);
+  bytes.set(rgb(ZERO[theme]), 4 * ZERO_ENTRY);
   return bytes;
 }
 

@@ -48,3 +48,17 @@ it("says what failed, and asks again on demand", async () => {
   numbers.clear();
   expect(numbers.state.value).toEqual({ loading: false });
 });
+
+it("answers with what is at hand at once, and forgets what is still on its way", async () => {
+  const numbers = resource<number>();
+  let answerLate: (value: number) => void = () => undefined;
+  numbers.load("slow", () => new Promise((resolve) => (answerLate = resolve)));
+  numbers.answer("known", 2, () => Promise.resolve(3));
+  expect(numbers.state.value).toEqual({ loading: false, value: 2 });
+  answerLate(1);
+  await settled();
+  expect(numbers.state.value).toEqual({ loading: false, value: 2 });
+  numbers.retry();
+  await settled();
+  expect(numbers.state.value.value).toBe(3);
+});

@@ -14,6 +14,8 @@ export interface Resource<Value> {
   readonly state: ReadonlySignal<Fetched<Value>>;
   /** Asks under `question`; a new question forgets the old value unless `keep` says that it may stay meanwhile. */
   load(question: string, fetcher: (signal: AbortSignal) => Promise<Value>, keep?: boolean): void;
+  /** Answers `question` with what is at hand; on demand `fetcher` asks again. */
+  answer(question: string, value: Value, fetcher: (signal: AbortSignal) => Promise<Value>): void;
   retry(): void;
   clear(): void;
 }
@@ -44,6 +46,14 @@ export function resource<Value>(): Resource<Value> {
     );
   }
 
+  function answer(question: string, value: Value, fetcher: (signal: AbortSignal) => Promise<Value>): void {
+    running?.abort();
+    running = null;
+    asked = question;
+    again = () => load(question, fetcher);
+    state.value = { loading: false, value };
+  }
+
   function clear(): void {
     running?.abort();
     running = null;
@@ -51,7 +61,7 @@ export function resource<Value>(): Resource<Value> {
     state.value = NOTHING;
   }
 
-  return { state, load, retry: () => again(), clear };
+  return { state, load, answer, retry: () => again(), clear };
 }
 
 function sentence(error: unknown): string {

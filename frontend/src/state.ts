@@ -155,21 +155,26 @@ function followKind(kind: api.Kind, ofCall: ReadonlySignal<number>): void {
 }
 
 function followPicture<Header>(target: Resource<Payload<Header>>, entry: ReadonlySignal<api.SnapshotEntry | undefined>): void {
-  follow(target, entry, (wanted, abort) => fetchPicture<Header>(wanted, abort));
+  follow(target, entry, (wanted, abort) => fetchPicture<Header>(wanted, abort), keptPicture<Header>);
 }
 
 function followPictures<Header>(
   target: Resource<readonly Payload<Header>[]>,
   entries: ReadonlySignal<readonly api.SnapshotEntry[]>,
 ): void {
-  follow(target, entries, (wanted, abort) => Promise.all(wanted.map((entry) => fetchPicture<Header>(entry, abort))));
+  const fetchAll = (wanted: readonly api.SnapshotEntry[], abort: AbortSignal) => Promise.all(wanted.map((entry) => fetchPicture<Header>(entry, abort)));
+  follow(target, entries, fetchAll, (wanted) => {
+    const all = wanted.flatMap((entry) => keptPicture<Header>(entry) ?? []);
+    return all.length === wanted.length ? all : undefined;
+  });
 }
 
-/** While the next answer about the same layer is on its way, the last one stays. */
+/** What is at hand is shown at once; while the next answer about the same layer is on its way, the last one stays. */
 function follow<Wanted, Value>(
   target: Resource<Value>,
   entry: ReadonlySignal<Wanted | undefined>,
   fetcher: (wanted: Wanted, abort: AbortSignal) => Promise<Value>,
+  atHand: (wanted: Wanted) => Value | undefined,
 ): void {
   const subject = computed(() => JSON.stringify([runName.value, layerId.value, call.value]));
   // By content: a reload makes new entries that are the same pictures.
@@ -178,7 +183,9 @@ function follow<Wanted, Value>(
   effect(() => {
     const asking = question.value;
     const wanted = entry.peek();
-    if (wanted) target.load(asking, (abort) => fetcher(wanted, abort), subject.peek() === shown);
+    const known = wanted && atHand(wanted);
+    if (wanted && known) target.answer(asking, known, (abort) => fetcher(wanted, abort));
+    else if (wanted) target.load(asking, (abort) => fetcher(wanted, abort), subject.peek() === shown);
     else target.clear();
     shown = subject.peek();
   });
@@ -186,14 +193,21 @@ function follow<Wanted, Value>(
 
 const kept = new Map<string, Payload<unknown>>();
 
+/** A run that was restarted writes the same step again, at another time. */
+function nameOf({ key, wall_time: wallTime }: api.SnapshotEntry): string {
+  return `${key} ${wallTime}`;
+}
+
+function keptPicture<Header>(entry: api.SnapshotEntry): Payload<Header> | undefined {
+  return kept.get(nameOf(entry)) as Payload<Header> | undefined;
+}
+
 /** A picture; the newest ones are kept. */
-export async function fetchPicture<Header>({ key, wall_time: wallTime }: api.SnapshotEntry, abort: AbortSignal): Promise<Payload<Header>> {
-  // A run that was restarted writes the same step again, at another time.
-  const name = `${key} ${wallTime}`;
-  const known = kept.get(name);
-  if (known) return known as Payload<Header>;
-  const fetched = await api.fetchSnapshot<Header>(key, abort);
-  kept.set(name, fetched);
+export async function fetchPicture<Header>(entry: api.SnapshotEntry, abort: AbortSignal): Promise<Payload<Header>> {
+  const known = keptPicture<Header>(entry);
+  if (known) return known;
+  const fetched = await api.fetchSnapshot<Header>(entry.key, abort);
+  kept.set(nameOf(entry), fetched);
   const [oldest] = kept.keys();
   if (kept.size > KEPT_SNAPSHOTS && oldest !== undefined) kept.delete(oldest);
   return fetched;

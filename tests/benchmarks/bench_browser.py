@@ -1,7 +1,7 @@
 """How fast the tab is in a browser: python tests/benchmarks/bench_browser.py [scrub|open|memory].
 
 Scrubbing is to stay under 16 ms of script per step (95th percentile), the first picture is to come
-within 1 s of the tab's opening, and the heap is to stay flat over two minutes of scrubbing.
+within 1 s of the tab's opening, and the heap is to stay flat over ten minutes of scrubbing.
 """
 
 import shutil
@@ -34,7 +34,7 @@ WIDE_STEPS = (0, *(2**i for i in range(11)))
 SCRUBBED = 100
 RUNS, LAYERS, LOG_CALLS = 20, 12, 200
 OPENED = 5
-MEMORY_SECONDS = 120
+MEMORY_SECONDS = 600
 LOAD_SECONDS = 120
 
 # Two frames: the first draws what the key changed, the second tells that it has been drawn.
@@ -116,7 +116,8 @@ def wide_layer(browser: "Browser") -> Iterator[tuple["Frame", "CDPSession"]]:
             page = context.new_page()
             frame = plugin_frame(Tab(page, url).open())
             devtools = context.new_cdp_session(page)
-            devtools.send("Performance.enable")
+            # Its own time on a core: not what other programs took from it meanwhile.
+            devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
             yield frame, devtools
             context.close()
 

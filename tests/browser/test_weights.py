@@ -157,4 +157,4 @@ def test_a_click_chooses_the_step(tab: Tab) -> None:
     tab.page.mouse.up()
     tab.shows("step", "training step 10")
     assert tab.selection()["step"] == "10"
-    assert tab.get("distribution").locator("text.ridge-name.chosen").text_content() == "step 10"
+    assert tab.get("distribution").locator("text.ridge-name.chosen").text_content() == "10"

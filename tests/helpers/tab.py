@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import FrameLocator, Locator, Page
 
 WAIT_MS = 30_000
+#: The page writes its URL at most ten times a second.
+URL_MS = 130
 
 
 @dataclass
@@ -76,7 +78,8 @@ class Tab:
         return number(self.text(f"tooltip-{key}"))
 
     def selection(self) -> dict[str, str]:
-        """The tab's keys of the page's own URL, still encoded."""
+        """The tab's keys of the page's own URL, still encoded, once it is written."""
+        self.page.wait_for_timeout(URL_MS)
         pairs = (
             part.split("=") for part in self.page.url.partition("#")[2].split("&") if "=" in part
         )

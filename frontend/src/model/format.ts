@@ -5,6 +5,7 @@ const SMALLEST_EXPONENT: Readonly<Record<string, number>> = { F16: -14, F32: -12
 const MINUS = "\u2212";
 /** Smaller numbers are short only with an exponent. */
 const LEAST_PLAIN = 1e-4;
+const THOUSANDS = new Intl.NumberFormat("en-US");
 
 /** The shortest decimal number that is read back as the same value of that dtype. */
 export function exact(value: number, dtype = "F32"): string {
@@ -35,7 +36,7 @@ export function percent(share: number): string {
 
 /** A count with thousands separated: 6,400. */
 export function count(value: number): string {
-  return value.toLocaleString("en-US");
+  return THOUSANDS.format(value);
 }
 
 /** A count in little room: 940, 8k, 1.2M. */

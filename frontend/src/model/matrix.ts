@@ -34,7 +34,7 @@ export function sampleMatrix(tensor: Tensor, sample: number, order: readonly num
 export function weightMatrix(tensor: Tensor): Matrix {
   const columns = tensor.shape.at(-1) ?? 1;
   const rows = columns === 0 ? 0 : tensor.values.length / columns;
-  return { rows, columns, values: Float32Array.from(tensor.values), dtype: tensor.dtype };
+  return { rows, columns, values: tensor.values instanceof Float32Array ? tensor.values : Float32Array.from(tensor.values), dtype: tensor.dtype };
 }
 
 /** after - before, in float64 so that the difference of two float32 numbers is exact. */
@@ -64,10 +64,10 @@ export function ascending(indices: readonly number[]): number[] {
 export function extent(matrix: Matrix): [number, number] | null {
   let low = Infinity;
   let high = -Infinity;
-  matrix.values.forEach((value, index) => {
-    if (!Number.isFinite(value) || matrix.gaps?.[index % matrix.columns]) return;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
+  eachOutsideGaps(matrix, (value) => {
+    if (!Number.isFinite(value)) return;
+    if (value < low) low = value;
+    if (value > high) high = value;
   });
   return low <= high ? [low, high] : null;
 }
@@ -75,8 +75,16 @@ export function extent(matrix: Matrix): [number, number] | null {
 /** Entries that are NaN or infinite, gaps not counted. */
 export function countNotFinite(matrix: Matrix): number {
   let number = 0;
-  matrix.values.forEach((value, index) => {
-    if (!Number.isFinite(value) && !matrix.gaps?.[index % matrix.columns]) number += 1;
+  eachOutsideGaps(matrix, (value) => {
+    if (!Number.isFinite(value)) number += 1;
   });
   return number;
+}
+
+function eachOutsideGaps({ values, gaps, rows, columns }: Matrix, visit: (value: number) => void): void {
+  for (let row = 0, index = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1, index += 1) {
+      if (!gaps?.[column]) visit(values[index] ?? NaN);
+    }
+  }
 }

@@ -34,3 +34,16 @@ export function nearestPosition(steps: readonly number[], place: number, scale: 
   });
   return best;
 }
+
+/** The positions of the steps that lie in a span, its ends included; of all where there is none. */
+export function positionsWithin(steps: readonly number[], span: readonly [number, number] | null): number[] {
+  return steps.flatMap((step, position) => (span === null || (step >= span[0] && step <= span[1]) ? [position] : []));
+}
+
+const MOST_LINES = 60;
+
+/** So many of a list's entries as a table that is read has lines: evenly chosen, the first and the last among them. */
+export function thinned<Entry>(list: readonly Entry[]): Entry[] {
+  const every = Math.ceil(list.length / MOST_LINES);
+  return list.filter((_, index) => index % every === 0 || index === list.length - 1);
+}

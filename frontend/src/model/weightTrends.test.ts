@@ -42,19 +42,20 @@ it("follows the chosen gate, else what was asked for, else the recurrent kernel"
 
 it("offers what there is, and draws it per gate", () => {
   expect(possibleStatistics(data(), ["kernel/forget"])).toEqual(["norm", "mean", "nan"]);
-  const trends = weightTrends(data(), ["kernel/forget", "kernel/input"], "norm");
+  const trends = weightTrends(data(), ["kernel/forget", "kernel/input"], "norm", [0, 1]);
   expect(trends).toEqual([
     { key: "forget", row: "kernel/forget", values: [2, 20] },
     { key: "input", row: "kernel/input", values: [1, 10] },
   ]);
-  expect(weightTrends(data(), ["projection"], "norm")[0]?.values).toEqual([5, NaN]);
+  expect(weightTrends(data(), ["projection"], "norm", [0, 1])[0]?.values).toEqual([5, NaN]);
+  expect(weightTrends(data(), ["kernel/forget"], "norm", [1])[0]?.values).toEqual([20]);
   expect(canBeLogarithmic(trends)).toBe(true);
-  expect(canBeLogarithmic(weightTrends(data(), ["kernel/forget"], "mean"))).toBe(false);
+  expect(canBeLogarithmic(weightTrends(data(), ["kernel/forget"], "mean", [0, 1]))).toBe(false);
 });
 
 it("begins sizes at zero, and has decades on a logarithmic axis", () => {
   const look = { places: [0, 1], xTicks: [], colourOf: () => "red", notFinite: "pink" };
-  const shown = weightTrends(data(), ["kernel/forget"], "norm");
+  const shown = weightTrends(data(), ["kernel/forget"], "norm", [0, 1]);
   const linear = weightTrendFigure(shown, { axis: "linear", ...look });
   expect(linear.yRange[0]).toBe(0);
   expect(linear.yRange[1]).toBeGreaterThan(20);

@@ -41,18 +41,18 @@ export function possibleStatistics(data: Records, rows: readonly string[]): stri
   return Object.keys(STATISTICS).filter((column) => rows.some((row) => data.series(row, column).some(Number.isFinite)));
 }
 
-export function weightTrends(data: Records, rows: readonly string[], column: string): WeightTrend[] {
+/** @param positions - those of the records whose values are wanted. */
+export function weightTrends(data: Records, rows: readonly string[], column: string, positions: readonly number[]): WeightTrend[] {
   return rows
-    .map((row) => ({ key: row.slice(row.indexOf("/") + 1), row, values: data.series(row, column).map(known(data, row)) }))
+    .map((row) => ({ key: row.slice(row.indexOf("/") + 1), row, values: positions.map((position) => known(data, row, column, position)) }))
     .filter(({ values }) => values.some((value) => value !== null));
 }
 
 /** NaN is what a record does not have; where the entries themselves are not finite, that is told. */
-function known(data: Records, row: string): (value: number, position: number) => Value {
-  return (value, position) => {
-    if (!Number.isNaN(value)) return value;
-    return data.value(position, row, "nan") + data.value(position, row, "positive_infinite") + data.value(position, row, "negative_infinite") > 0 ? NaN : null;
-  };
+function known(data: Records, row: string, column: string, position: number): Value {
+  const value = data.value(position, row, column);
+  if (!Number.isNaN(value)) return value;
+  return data.value(position, row, "nan") + data.value(position, row, "positive_infinite") + data.value(position, row, "negative_infinite") > 0 ? NaN : null;
 }
 
 /** Sizes can stand on a logarithmic axis; what has signs cannot. */

@@ -61,7 +61,7 @@ function ShownFacts() {
           difference.value && <b>{difference.value.name}</b>,
           ...(difference.value?.facts ?? []),
           difference.value && probeChanged.value && "the probe was another one then",
-          header.step !== step.value && `picture of step ${count(header.step)}`,
+          header.step !== step.value && `picture of training step ${count(header.step)}`,
         ]}
       </Facts>
     </>

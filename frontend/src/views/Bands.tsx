@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { chooseNearest } from "../actions";
-import { axis, axisTicks } from "../line";
+import { weightsAxis, weightsTicks } from "../line";
 import { BANDS, bandFigure } from "../model/bands";
 import type { Bins } from "../model/distribution";
 import type { Span } from "../model/figure";
@@ -11,10 +11,10 @@ import type { Records } from "../model/records";
 import { nearestPosition } from "../model/steps";
 import { gateOf } from "../model/weightRows";
 import { gateColour, withOpacity } from "../palette";
-import { step } from "../state";
 import { theme } from "../theme";
 import { Chart } from "./Chart";
 import { Tooltip } from "./Tooltip";
+import { StepGuide } from "./TrendChart";
 
 const MARGINS = { left: 56, right: 14 };
 const HEIGHT = 236;
@@ -35,11 +35,11 @@ export function Bands({ data, row, shown, range, name }: Props) {
   const steps = shown.map((bins) => bins.step);
   const figure = useMemo(
     () =>
-      bandFigure(data, row, steps.map((at) => data.steps.indexOf(at)), data.steps.map(axis.value), axisTicks.value, range, {
+      bandFigure(data, row, steps.map((at) => data.steps.indexOf(at)), data.steps.map(weightsAxis.value), weightsTicks.value, range, {
         bands: OPACITIES.map((opacity) => withOpacity(colour, opacity)),
         median: MEDIAN[theme.value],
       }),
-    [data, row, steps.join(), axis.value, axisTicks.value, range, colour, theme.value],
+    [data, row, steps.join(), weightsAxis.value, weightsTicks.value, range, colour, theme.value],
   );
   return (
     <div data-testid="bands">
@@ -49,11 +49,11 @@ export function Bands({ data, row, shown, range, name }: Props) {
         margins={MARGINS}
         label={`Percentiles of ${name} over training steps`}
         testId="band-chart"
-        onHover={(place, x, y) => setPointer(place === null ? null : { step: steps[nearestPosition(steps, place, axis.value)] ?? 0, x, y })}
-        onPick={chooseNearest}
+        onHover={(place, x, y) => setPointer(place === null ? null : { step: steps[nearestPosition(steps, place, weightsAxis.value)] ?? 0, x, y })}
+        onPick={(place) => chooseNearest(place, weightsAxis.value)}
       >
-        {step.value !== undefined && <i class="guide step" style={{ left: `${100 * axis.value(step.value)}%` }} />}
-        {pointer && <i class="guide pointer" style={{ left: `${100 * axis.value(pointer.step)}%` }} />}
+        <StepGuide axis={weightsAxis.value} />
+        {pointer && <i class="guide pointer" style={{ left: `${100 * weightsAxis.value(pointer.step)}%` }} />}
       </Chart>
       <p class="band-keys">
         {BANDS.map(({ text }, index) => (

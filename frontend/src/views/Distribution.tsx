@@ -11,7 +11,6 @@ import { Bands } from "./Bands";
 import { NumbersTable } from "./NumbersTable";
 import { Facts, Segmented, Select } from "./parts";
 import { Ridges } from "./Ridges";
-import { StepSpan } from "./StepSpan";
 
 const KINDS: readonly { readonly key: DistributionKind; readonly text: string; readonly title: string }[] = [
   { key: "ridges", text: "ridges", title: "One ridge per training step, the first at the back: how many of the numbers have each value" },
@@ -27,8 +26,8 @@ interface Props {
 
 export function Distribution({ data, row, rows, name }: Props) {
   const all = useMemo(() => binsOf(data, row), [data, row]);
-  const shown = all.filter(({ step }) => isWithin(asked.span.value, step));
-  const range = useMemo(() => valueRange(shown), [shown.length, all, asked.span.value]);
+  const shown = useMemo(() => all.filter(({ step }) => isWithin(asked.span.value, step)), [all, asked.span.value]);
+  const range = useMemo(() => valueRange(shown), [shown]);
   return (
     <section class="distribution" aria-label={`Distribution of ${name}`} data-testid="distribution">
       <div class="norms-title">
@@ -36,7 +35,6 @@ export function Distribution({ data, row, rows, name }: Props) {
         <p class="facts">
           <Facts>{[`numbers at ${count(all.length)} of ${plural(data.header.log_calls, "log call")}`]}</Facts>
         </p>
-        <Segmented label="How the distribution is drawn" testId="distribution-kind" choices={KINDS} chosen={asked.distribution.value} onChoose={chooseKind} />
       </div>
       <div class="distribution-tools">
         <Select
@@ -46,7 +44,7 @@ export function Distribution({ data, row, rows, name }: Props) {
           options={rows.map((value) => ({ value, text: rowName(value, data.header.layer.gates) }))}
           onChoose={chooseRow}
         />
-        <StepSpan steps={all.map(({ step }) => step)} />
+        <Segmented label="How the distribution is drawn" testId="distribution-kind" choices={KINDS} chosen={asked.distribution.value} onChoose={chooseKind} />
       </div>
       <Drawn shown={shown} data={data} row={row} range={range} name={name} />
       {outlierSentences(shown, range).map((sentence) => (

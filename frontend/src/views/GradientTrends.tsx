@@ -106,6 +106,7 @@ function Drawn({ data, shown, label }: ChartProps) {
   return (
     <TrendChart
       figure={figure}
+      axis={axis.value}
       steps={data.steps}
       lines={shown.map(({ key, norms }) => ({ key, values: norms }))}
       height={HEIGHT}

@@ -71,7 +71,7 @@ function ShownFacts() {
         "what is left of the gradient, by timesteps back",
         positions > 1 && `median over ${count(positions)} positions`,
         gradientsCall.value !== call.value && `call ${gradientsCall.value}`,
-        header.step !== step.value && `picture of step ${count(header.step)}`,
+        header.step !== step.value && `picture of training step ${count(header.step)}`,
       ]}
     </Facts>
   );

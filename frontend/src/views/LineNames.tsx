@@ -18,6 +18,8 @@ export interface LineName {
 
 interface Props {
   readonly names: readonly LineName[];
+  /** What the names name, where that is not plain. */
+  readonly heading?: string;
   readonly yRange: Span;
   /** Of the plot, in pixels. */
   readonly height: number;
@@ -25,11 +27,16 @@ interface Props {
 
 const LINE_HEIGHT = 17;
 
-export function LineNames({ names, yRange, height }: Props) {
+export function LineNames({ names, heading, yRange, height }: Props) {
   const ends = names.map(({ end }) => 1 - shareOf(yRange, end ?? yRange[0]));
   const places = spreadApart(ends, LINE_HEIGHT / height, 0, 1);
   return (
     <>
+      {heading && (
+        <span class="line-name heading" style={{ top: `${100 * (Math.min(...places) - LINE_HEIGHT / height)}%` }}>
+          {heading}
+        </span>
+      )}
       {names.map(({ key, text, colour, bold, title, onPick }, index) => {
         const shared = {
           class: bold ? "line-name bold" : "line-name",

@@ -2,11 +2,11 @@
 
 import { count, exact } from "../model/format";
 import type { Records } from "../model/records";
+import { thinned } from "../model/steps";
 import { NumbersDetails } from "./NumbersDetails";
 
 const COLUMNS = ["min", "p1", "p25", "p50", "p75", "p99", "max", "mean", "std", "zero", "nan"] as const;
 const NAMES: Readonly<Record<string, string>> = { p1: "1 %", p25: "25 %", p50: "median", p75: "75 %", p99: "99 %", zero: "zeros", nan: "NaN" };
-const MOST_LINES = 60;
 
 interface Props {
   readonly data: Records;
@@ -16,8 +16,6 @@ interface Props {
 }
 
 export function NumbersTable({ data, row, steps, name }: Props) {
-  const every = Math.ceil(steps.length / MOST_LINES);
-  const listed = steps.filter((_, index) => index % every === 0 || index === steps.length - 1);
   return (
     <NumbersDetails label={`Numbers of ${name}`} testId="numbers-table">
       {() => (
@@ -33,7 +31,7 @@ export function NumbersTable({ data, row, steps, name }: Props) {
             </tr>
           </thead>
           <tbody>
-            {listed.map((at) => (
+            {thinned(steps).map((at) => (
               <tr key={at}>
                 <th scope="row">{count(at)}</th>
                 {COLUMNS.map((column) => (

@@ -85,7 +85,7 @@ function ReachChart({ now, earlier }: Props) {
           </>
         )}
         {pointer && <i class="guide pointer" style={{ left: percentOf(shareOf(figure.xRange, pointer.lag)) }} />}
-        <LineNames names={namesOf(curves, colours)} yRange={figure.yRange} height={HEIGHT - AROUND_PLOT} />
+        <LineNames heading="training step" names={namesOf(curves, colours)} yRange={figure.yRange} height={HEIGHT - AROUND_PLOT} />
       </Chart>
       {pointer && <Tooltip content={contentAt(curves, colours, pointer.lag)} x={pointer.x} y={pointer.y} />}
     </>
@@ -97,7 +97,7 @@ function namesOf(curves: readonly ReachCurve[], colours: readonly string[]): Lin
   const axis = reachAxis(curves);
   return curves.map((curve, index) => ({
     key: String(curve.step),
-    text: `step ${count(curve.step)}`,
+    text: count(curve.step),
     colour: colours[index] ?? "",
     end: endOf(curve, axis),
     bold: index === curves.length - 1,

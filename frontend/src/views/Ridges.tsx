@@ -42,6 +42,7 @@ export function Ridges({ shown, range, gate, name }: Props) {
   const chosen = shown.findLast((bins) => bins.step <= (step.value ?? Infinity))?.step;
   const drawn = useMemo(() => ridges(shownSteps(shown, chosen), range), [shown, chosen, range]);
   const baseline = (index: number): number => (drawn.length > 1 ? RIDGE + ((HEIGHT - RIDGE - FLOOR) * index) / (drawn.length - 1) : HEIGHT - FLOOR);
+  const paths = useMemo(() => drawn.map((ridge, index) => pathOf(ridge, baseline(index), width)), [drawn, width]);
   const isCut = drawn.some(({ bars }) => bars.some(({ cut }) => cut));
 
   function move(event: PointerEvent): void {
@@ -77,7 +78,7 @@ export function Ridges({ shown, range, gate, name }: Props) {
             <path
               key={ridge.bins.step}
               class={ridge.bins.step === chosen ? "ridge chosen" : "ridge"}
-              d={pathOf(ridge, baseline(index), width)}
+              d={paths[index]}
               fill={gateColour(gate, theme.value)}
               fill-opacity={drawn.length > 1 ? 0.25 + (0.6 * index) / (drawn.length - 1) : 0.85}
             />
@@ -88,10 +89,15 @@ export function Ridges({ shown, range, gate, name }: Props) {
             if (bins.step === chosen && ((!isFirst && baseline(index) - baseline(0) < 14) || (!isLast && baseline(drawn.length - 1) - baseline(index) < 14))) return null;
             return (
               <text key={bins.step} class={bins.step === chosen ? "ridge-name chosen" : "ridge-name"} x={width + 6} y={baseline(index) + 3}>
-                {`step ${count(bins.step)}${drawn.length > 1 && isFirst ? " (back)" : drawn.length > 1 && isLast ? " (front)" : ""}`}
+                {`${count(bins.step)}${drawn.length > 1 && isFirst ? " (back)" : drawn.length > 1 && isLast ? " (front)" : ""}`}
               </text>
             );
           })}
+          {drawn.length > 0 && (
+            <text class="axis-name steps" x={width + 6} y={baseline(0) - 14}>
+              training step
+            </text>
+          )}
           <text class="axis-name" x={width / 2} y={HEIGHT + 30}>
             value of an entry
           </text>

@@ -84,9 +84,10 @@ function Points({ points, colour, words, name }: { readonly points: readonly Poi
         <text class="axis-name upward" transform={`translate(10 ${(y(0) + y(1)) / 2}) rotate(-90)`}>
           {words.closed}
         </text>
-        {points.map((point) => (
+        {points.map((point, index) => (
           <circle
-            key={point.units[0]}
+            // Their number changes little from step to step, their units do.
+            key={index}
             class={point.units.some((unit) => asked.units.value.includes(unit)) ? "pinned" : ""}
             cx={x(point.open)}
             cy={y(point.closed)}

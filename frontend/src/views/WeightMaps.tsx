@@ -3,7 +3,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { WeightsHeader } from "../api";
 import type { Cell } from "../heatmap";
-import { exact, short } from "../model/format";
+import { count, exact, short } from "../model/format";
 import { weightHeight, weightsWidth } from "../model/layout";
 import { valueAt, weightMatrix } from "../model/matrix";
 import { blockNumber, drawnColumns, shownColumns, sharedRange } from "../model/weightMaps";
@@ -109,5 +109,5 @@ function contentAt(columns: readonly WeightColumn[], { block, cell }: Pointer, n
 function storedValue({ header, tensors }: Snapshot, { array }: WeightBlock, { row, column }: Cell): string {
   const tensor = tensors.get(array);
   const value = tensor ? valueAt(weightMatrix(tensor), row, column) : NaN;
-  return `at step ${header.step}: ${exact(value, tensor?.dtype)}`;
+  return `at training step ${count(header.step)}: ${exact(value, tensor?.dtype)}`;
 }

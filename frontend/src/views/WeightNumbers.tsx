@@ -4,6 +4,7 @@ import { rowName, shownRow, weightRows } from "../model/weightRows";
 import type { Records } from "../model/records";
 import { asked } from "../selection";
 import { Distribution } from "./Distribution";
+import { StepSpan } from "./StepSpan";
 import { WeightTrends } from "./WeightTrends";
 
 export function WeightNumbers({ data }: { readonly data: Records }) {
@@ -12,6 +13,7 @@ export function WeightNumbers({ data }: { readonly data: Records }) {
   if (!row) return null;
   return (
     <div class="weight-numbers">
+      <StepSpan steps={data.steps} />
       <Distribution data={data} row={row} rows={rows} name={rowName(row, data.header.layer.gates)} />
       <WeightTrends data={data} row={row} rows={rows} />
     </div>

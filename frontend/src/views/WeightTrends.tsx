@@ -1,9 +1,10 @@
 // Any statistic of a part of the weights over training steps, per gate.
 
 import { useMemo } from "preact/hooks";
-import { axis, axisTicks } from "../line";
+import { weightsAxis, weightsTicks } from "../line";
 import { words } from "../model/gates";
 import type { Records } from "../model/records";
+import { positionsWithin } from "../model/steps";
 import { partOf } from "../model/weightRows";
 import { canBeLogarithmic, possibleStatistics, STATISTICS, weightTrendFigure, weightTrends, type TrendAxis, type WeightTrend } from "../model/weightTrends";
 import { gateColour, missingColour } from "../palette";
@@ -32,16 +33,16 @@ export function WeightTrends({ data, row, rows }: Props) {
   const own = rows.filter((one) => partOf(one) === part);
   const possible = possibleStatistics(data, own);
   const column = possible.includes(asked.statistic.value) ? asked.statistic.value : (possible.find((one) => one === FIRST_STATISTIC) ?? possible[0] ?? "");
-  const shown = useMemo(() => weightTrends(data, own, column), [data, own.join(), column]);
+  const [steps, shown] = useMemo(() => {
+    const positions = positionsWithin(data.steps, asked.span.value);
+    return [positions.map((position) => data.steps[position] ?? NaN), weightTrends(data, own, column, positions)];
+  }, [data, own.join(), column, asked.span.value]);
   const isLog = canBeLogarithmic(shown) && asked.trendAxis.value === "log";
   return (
     <section class="weight-trends" aria-label={`Trends of the ${words(part)}`} data-testid="weight-trends">
       <div class="norms-title">
         <h3>Trend over training</h3>
         <p class="facts">{`${words(part)}${own.length > 1 ? " of each gate" : ""}`}</p>
-        {canBeLogarithmic(shown) && (
-          <Segmented label="Axis of the trend" testId="trend-axis" choices={AXES} chosen={isLog ? "log" : "linear"} onChoose={(key) => (asked.trendAxis.value = key)} />
-        )}
       </div>
       <div class="distribution-tools">
         <Select
@@ -51,36 +52,40 @@ export function WeightTrends({ data, row, rows }: Props) {
           options={possible.map((value) => ({ value, text: STATISTICS[value] ?? value }))}
           onChoose={(value) => (asked.statistic.value = value)}
         />
+        {canBeLogarithmic(shown) && (
+          <Segmented label="Axis of the trend" testId="trend-axis" choices={AXES} chosen={isLog ? "log" : "linear"} onChoose={(key) => (asked.trendAxis.value = key)} />
+        )}
       </div>
-      {shown.length === 0 ? <p class="empty">There are no numbers to draw yet.</p> : <Drawn data={data} shown={shown} column={column} axisKind={isLog ? "log" : "linear"} />}
+      {shown.length === 0 ? <p class="empty">There are no numbers to draw between these training steps.</p> : <Drawn steps={steps} shown={shown} column={column} axisKind={isLog ? "log" : "linear"} />}
     </section>
   );
 }
 
 interface ChartProps {
-  readonly data: Records;
+  readonly steps: readonly number[];
   readonly shown: readonly WeightTrend[];
   readonly column: string;
   readonly axisKind: TrendAxis;
 }
 
-function Drawn({ data, shown, column, axisKind }: ChartProps) {
+function Drawn({ steps, shown, column, axisKind }: ChartProps) {
   const figure = useMemo(
     () =>
       weightTrendFigure(shown, {
         axis: axisKind,
-        places: data.steps.map(axis.value),
-        xTicks: axisTicks.value,
+        places: steps.map(weightsAxis.value),
+        xTicks: weightsTicks.value,
         colourOf: (key) => gateColour(key, theme.value),
         notFinite: missingColour(theme.value),
       }),
-    [shown, axisKind, axis.value, axisTicks.value, theme.value],
+    [shown, axisKind, weightsAxis.value, weightsTicks.value, theme.value],
   );
   const ends = shown.map(({ key, values }) => `${words(key)} ${written(values.at(-1) ?? null, NOTHING)} at the end`);
   return (
     <TrendChart
       figure={figure}
-      steps={data.steps}
+      axis={weightsAxis.value}
+      steps={steps}
       lines={shown}
       height={HEIGHT}
       margins={MARGINS}

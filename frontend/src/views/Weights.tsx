@@ -66,11 +66,11 @@ function Compared() {
   if (!now) return null;
   if (asked.weights.value === "value") return <WeightMaps now={now} />;
   const then = weightsBefore.state.value.value;
-  if (!then) return <p class="empty">{`The picture of step ${count(now.header.step)} is the first; there is none to compare with.`}</p>;
+  if (!then) return <p class="empty">{`The picture of training step ${count(now.header.step)} is the first; there is none to compare with.`}</p>;
   if (sameEntries(now.header, then.header)) return <WeightMaps now={now} before={then} />;
   return (
     <p class="empty">
-      {`The picture of step ${count(then.header.step)} is of a layer of another size, so there is no change to show.`}
+      {`The picture of training step ${count(then.header.step)} is of a layer of another size, so there is no change to show.`}
     </p>
   );
 }
@@ -85,8 +85,8 @@ function ShownFacts() {
       {[
         share(header.units.length, header.layer.units, "unit"),
         share(header.inputs.length, header.layer.input_size, "input"),
-        asked.weights.value !== "value" && shown && `change since step ${count(shown.step)}`,
-        picture.weights.value?.step !== step.value && `picture of step ${count(header.step)}`,
+        asked.weights.value !== "value" && shown && `change since training step ${count(shown.step)}`,
+        picture.weights.value?.step !== step.value && `picture of training step ${count(header.step)}`,
       ]}
     </Facts>
   );

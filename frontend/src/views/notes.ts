@@ -9,7 +9,7 @@ export function notesOf(kind: Kind): string[] {
   const omitted = value?.header.omitted ?? [];
   return [
     ...(kind === "training_gradients" ? [] : (snapshots[kind].state.value.value?.notes ?? [])),
-    ...omitted.map(({ step, reason }) => `The numbers of step ${count(step)} are left out: ${reason}`),
+    ...omitted.map(({ step, reason }) => `The numbers of training step ${count(step)} are left out: ${reason}`),
     ...(error ? [error] : []),
   ];
 }
