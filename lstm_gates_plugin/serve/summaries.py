@@ -13,7 +13,8 @@ from lstm_gates_plugin.reading.source import MissingError, SeriesInfo, Source
 from lstm_gates_plugin.serve.answers import json_float
 from lstm_gates_plugin.serve.kept import Kept
 
-_CHANGE_PARTS = ("kernel", "recurrent_kernel", "bias")
+# A bias that starts at zero has changed by all of its size after the first update.
+_CHANGE_PARTS = ("kernel", "recurrent_kernel")
 
 _State = tuple[tuple[format.Tag, SeriesInfo], ...]
 
@@ -29,8 +30,8 @@ def summary(source: Source, run: str, cache: SummaryCache) -> dict[str, Any]:
       half, and ``memory_is_bound`` where the sequences ended before that;
     - ``reach``: how many timesteps back the error reaches in the layer where it reaches furthest,
       and ``reach_is_bound`` where the sequences are no longer;
-    - ``change``: of the layers' change since the start, ``|W - W0| / max(|W|, |W0|)`` of the part
-      that changed most, the median;
+    - ``change``: of the layers' change since the start, ``|W - W0| / max(|W|, |W0|)`` of the
+      kernel of any gate that changed most, the median;
     - ``loss``: the newest that is known.
 
     Raises:
@@ -90,7 +91,7 @@ def _record(record: format.Payload, name: str) -> float:
 
 
 def _change(record: format.Payload) -> float:
-    """The change since the start of the part of a layer that changed most."""
+    """The change since the start of the kernel that changed most."""
     header: Mapping[str, Any] = record.header
     if "change_since_start" not in header["columns"]:
         return np.nan

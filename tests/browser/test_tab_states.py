@@ -225,3 +225,23 @@ def retry_until_drawn(tab: Tab) -> None:
             tab.get("no-data").get_by_role("button").click()
         tab.page.wait_for_timeout(500)
     pytest.fail("The tab drew nothing after 30 tries.")
+
+
+def test_panels_say_what_was_not_logged(
+    page: "Page", page_log: "PageLog", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    layer = make_layer(units=UNITS)
+    with GateWriter(tmp_path / "only-weights") as writer:
+        writer.log_weights([layer], step=0)
+    with GateWriter(tmp_path / "only-activations") as writer:
+        writer.log_trace(make_trace(layer, timesteps=TIMESTEPS), step=0)
+    tab = Tab(page, serve_logdir(tmp_path)).open(run="only-weights/lstm_gates")
+    tab.get("weight-kernel/forget").wait_for()
+    assert "No activations were logged for this layer." in tab.text("activations")
+    assert "No activations were logged in this run." in tab.text("health")
+    assert "probe=x_val[:4]" in tab.text("health")
+    tab.open(run="only-activations/lstm_gates", health="change")
+    tab.get("map-forget").wait_for()
+    assert "No weights were logged for this layer." in tab.text("weights")
+    assert "No change of weights was logged in this run." in tab.text("health")
+    assert page_log.errors == []

@@ -150,6 +150,26 @@ def test_a_trend_of_any_statistic_per_gate(tab: Tab) -> None:
     assert tab.tooltip("forget") == 1
 
 
+def test_trends_keep_to_the_range_of_steps_and_have_a_table(tab: Tab) -> None:
+    tab.open(run=RUN, row="recurrent_kernel/input", statistic="norm", steps="10-30")
+    assert "training step 10" in hover(tab, "weight-trend", 0.16, 0.5)
+    assert "training step 30" in hover(tab, "weight-trend", 0.78, 0.5)
+    table = tab.get("weight-trend-table")
+    table.locator("summary").click()
+    gates = table.locator("thead th").all_inner_texts()[1:]
+    assert sorted(gates) == ["candidate", "forget", "input", "output"]
+    lines = [line.split() for line in table.locator("tbody tr").all_inner_texts()]
+    assert [int(line[0]) for line in lines] == [10, 20, 30]
+    for step, *shown in lines:
+        weights = layer_at(int(step)).recurrent_kernel
+        norms = [float(np.linalg.norm(np.nan_to_num(weights[gate]))) for gate in gates]
+        np.testing.assert_allclose([number(text) for text in shown], norms, rtol=1e-3)
+    tab.get("span-to").fill("15")
+    tab.get("span-to").press("Enter")
+    table.locator("tbody tr").nth(1).wait_for(state="detached")
+    assert table.locator("tbody tr").count() == 1
+
+
 def test_a_click_chooses_the_step(tab: Tab) -> None:
     tab.open(run=RUN)
     hover(tab, "weight-trend", 0.4, 0.5)

@@ -25,7 +25,14 @@ const HEALTH: LayerHealth[] = [
         memory: [2, 7, 10.5],
         memory_censored: [0, 0, 1],
       },
-      weights: { steps: [0, 20], rows: { "recurrent_kernel/forget": { change_since_start: [0, 0.345] } } },
+      weights: {
+        steps: [0, 10, 20],
+        rows: {
+          "kernel/forget": { change_since_start: [0, 0.5, 0.2], not_finite: [0, 0, 0] },
+          "recurrent_kernel/forget": { change_since_start: [0, "NaN", 0.345], not_finite: [0, 3, 0] },
+          "bias/forget": { change_since_start: [0, 1, 1] },
+        },
+      },
       gradients: { steps: [0, 10], rows: { "preactivation/forget": { norm: [0.01, 2e-7] } }, reach: [3, 9], reach_limit: [9, 9] },
     },
   },
@@ -89,8 +96,10 @@ describe("the tiles", () => {
     expect(tileValue(row?.tiles[1] as Tile, 10, 9).text).toBe("≥ 9 timesteps");
   });
 
-  it("of change are those of the recurrent kernel", () => {
-    expect(tileValue(tile("change"), 20, 1).sentence).toBe("its recurrent kernel has changed by 35 % of its size since the start");
+  it("of change are those of the kernel that changed more", () => {
+    expect(tile("change").values).toEqual([0, 0.5, 0.345]);
+    expect(tileValue(tile("change"), 10, 1)).toMatchObject({ text: "50 %", sentence: "3 entries not finite (NaN or infinite)" });
+    expect(tileValue(tile("change"), 20, 1).sentence).toBe("its kernel or its recurrent kernel has changed by 35 % of its size since the start");
   });
 });
 

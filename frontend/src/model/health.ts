@@ -1,5 +1,6 @@
 // The tiles of all layers: one number for each gate, at each training step that has one.
 
+import { max, sum } from "d3-array";
 import type { Column, KindHealth, Layer, LayerHealth } from "../api";
 import { percent, plural, short } from "./format";
 import { gatesOnScreen, isSigned, words } from "./gates";
@@ -44,6 +45,8 @@ export type Measure = "nearly_open" | "nearly_closed" | "memory" | "change" | "g
 const LEAST_DECADES = 3;
 /** The top of shares, and of a change as large as the weights themselves. */
 const ALL = 1;
+/** A bias is left out: one that starts at zero has changed by all of its size after the first update. */
+const KERNELS = ["kernel", "recurrent_kernel"];
 const KEEPING_GATES = ["forget", "update"];
 const NOTHING = "no number at this step";
 
@@ -51,7 +54,7 @@ export const HEALTH_CHOICES: readonly { readonly value: HealthNumber; readonly t
   { value: "nearly_open", text: "nearly open (above 0.9)", unit: "% of all units and timesteps" },
   { value: "nearly_closed", text: "nearly closed (below 0.1)", unit: "% of all units and timesteps" },
   { value: "memory", text: "memory", unit: "timesteps until the median unit has forgotten half" },
-  { value: "change", text: "change since start", unit: "of the recurrent kernel, in % of its size" },
+  { value: "change", text: "change since start", unit: "of the kernel or the recurrent kernel, whichever changed more, in % of its size" },
   { value: "gradient", text: "gradient", unit: "norm at the pre-activations, and how far the error reaches back" },
 ];
 
@@ -115,7 +118,7 @@ export function level(measure: Measure, value: number, top: number): number {
 function tilesOf({ layer, kinds }: LayerHealth, number: HealthNumber): Tile[] {
   if (number === "memory") return layerTile(layer, "memory", kinds.activations, kinds.activations?.memory, keepingGate(layer));
   const gates = gatesOnScreen(layer.gates);
-  if (number === "change") return gates.flatMap((gate) => gateTile(layer, gate, number, kinds.weights, `recurrent_kernel/${gate}`, "change_since_start"));
+  if (number === "change") return gates.flatMap((gate) => changeTile(layer, gate, kinds.weights));
   if (number === "gradient") {
     return [
       ...gates.flatMap((gate) => gateTile(layer, gate, number, kinds.gradients, `preactivation/${gate}`, "norm")),
@@ -131,6 +134,15 @@ function gateTile(layer: Layer, gate: string, measure: Measure, kind: KindHealth
   if (!kind || !values) return [];
   const notFinite = numbers(columns.not_finite);
   return [{ layer, gate, name: words(gate), measure, steps: kind.steps, values: numbers(values), isBound: [], notFinite }];
+}
+
+/** Of the kernel that changed more: a gate whose other kernel stands still does learn. */
+function changeTile(layer: Layer, gate: string, kind: KindHealth | undefined): Tile[] {
+  const tiles = KERNELS.flatMap((part) => gateTile(layer, gate, "change", kind, `${part}/${gate}`, "change_since_start"));
+  const [first] = tiles;
+  if (!first) return [];
+  const values = first.steps.map((_, at) => max(tiles, (tile) => tile.values[at]) ?? NaN);
+  return [{ ...first, values, notFinite: first.steps.map((_, at) => sum(tiles, (tile) => tile.notFinite[at] ?? 0)) }];
 }
 
 function layerTile(
@@ -172,7 +184,7 @@ function sentenceOf({ measure, gate }: Tile, value: number, isBound: boolean): s
     case "reach":
       return `the error reaches ${span} back`;
     case "change":
-      return `its recurrent kernel has changed by ${text} of its size since the start`;
+      return `its kernel or its recurrent kernel has changed by ${text} of its size since the start`;
     case "gradient":
       return `the gradient at its pre-activations has the norm ${text}`;
   }
