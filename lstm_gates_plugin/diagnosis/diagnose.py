@@ -36,6 +36,7 @@ _CHECKS: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     shape.no_bias,
     shape.widened,
     shape.drifted,
+    shape.gathered,
     saturation.writes_nothing,
     saturation.shows_nothing,
     saturation.always_remembers,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from lstm_gates_plugin.diagnosis.finding import Finding, Rule
 from lstm_gates_plugin.diagnosis.initialisers import default_initialiser
 from lstm_gates_plugin.diagnosis.learning import is_unchanged
+from lstm_gates_plugin.diagnosis.peaks import peaks
 from lstm_gates_plugin.diagnosis.rules import shape as rules
 from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
+from lstm_gates_plugin.reading.store import StatisticsSeries
 
 ENOUGH_ENTRIES = 256
 """Entries from which a plateau can be told from a bell (our own: tests/diagnosis/test_shape.py)."""
@@ -23,7 +25,7 @@ samples of the distribution itself exceeds (Smirnov 1948)."""
 
 
 def describe(histogram: np.ndarray, bounds: np.ndarray, mean: float, std: float) -> str:
-    """The shape in words: "a plateau between -0.15 and 0.15", "a bell", "a single spike at 0".
+    """The shape in words: "a plateau between -0.15 and 0.15", "3 peaks, at -1, 0 and 1".
 
     Args:
         histogram: ``[34]`` underflow, 32 equal bins, overflow.
@@ -39,6 +41,10 @@ def describe(histogram: np.ndarray, bounds: np.ndarray, mean: float, std: float)
         return f"a single spike at {low:.3g}"
     if count < ENOUGH_ENTRIES:
         return f"{count} values between {low:.2g} and {high:.2g}, too few to tell a shape"
+    tops = peaks(histogram, bounds)
+    if len(tops) > 1:
+        is_spikes = np.count_nonzero(histogram) == len(tops)
+        return f"{len(tops)} {'spikes' if is_spikes else 'peaks'}, at {_listed(tops)}"
     edges = np.linspace(low, high, len(histogram) - 1)
     seen = np.cumsum(histogram[:-1]) / count
     near = UNLIKE / 2 + CHANCE / math.sqrt(count)
@@ -47,7 +53,10 @@ def describe(histogram: np.ndarray, bounds: np.ndarray, mean: float, std: float)
     bell = np.array([0.5 * (1 + math.erf((x - mean) / (std * math.sqrt(2)))) for x in edges])
     if std > 0 and np.abs(seen - bell).max() < near:
         return f"a bell around {mean:.2g} with spread {std:.2g}"
-    return f"neither a bell nor a plateau, between {low:.2g} and {high:.2g}"
+    return (
+        f"neither a bell nor a plateau, with one peak at {tops[0]:.3g}, between {low:.2g} and "
+        f"{high:.2g}"
+    )
 
 
 def still_initial(run: RunView) -> Iterator[Finding]:
@@ -101,6 +110,34 @@ def drifted(run: RunView) -> Iterator[Finding]:
         )
 
 
+def gathered(run: RunView) -> Iterator[Finding]:
+    """The kernel of each layer with the most peaks, if it had a single one at its start."""
+    for layer in run.trained("weights"):
+        series = layer.series["weights"]
+        tops = {
+            row: _peaks(series, row, -1)
+            for row in layer.rows("weights")
+            if row.startswith(("kernel/", "recurrent_kernel/")) and len(_peaks(series, row, 0)) == 1
+        }
+        row = max(tops, key=lambda one: len(tops[one]), default="")
+        if not row or len(tops[row]) < 2:
+            continue
+        first = next(
+            at for at in reversed(range(len(series.steps))) if len(_peaks(series, row, at - 1)) < 2
+        )
+        yield rules.GATHERED.found(
+            seen=f"The histogram of {row} shows {_shape(layer, row, -1)}; at training step "
+            f"{layer.steps('weights')[0]:,} it showed {_shape(layer, row, 0)}.",
+            value=len(tops[row]),
+            steps=(int(series.steps[first]), int(series.steps[-1])),
+            evidence=layer.evidence("weights"),
+            layer=layer.id,
+            gate=row.partition("/")[2],
+            kind="weights",
+            row=row,
+        )
+
+
 def _furthest(
     rule: Rule,
     layer: LayerView,
@@ -117,9 +154,11 @@ def _furthest(
     value, row, values = max(found, key=lambda one: one[0], default=(0.0, "", np.empty(0)))
     if not value > rule.threshold:
         return
-    steps = layer.series["weights"].steps
+    series = layer.series["weights"]
+    steps = series.steps
+    shape = f"; its histogram shows {_shape(layer, row, -1)}" if _peaks(series, row, -1) else ""
     yield rule.found(
-        seen=f"{row} {said.format(value)}.",
+        seen=f"{row} {said.format(value)}{shape}.",
         value=value,
         steps=(int(steps[np.argmax(values > rule.threshold)]), int(steps[-1])),
         evidence=layer.evidence("weights"),
@@ -131,10 +170,7 @@ def _furthest(
 
 
 def _still_initial(layer: LayerView, part: str, row: str) -> Finding:
-    series = layer.series["weights"]
-    at = series.header["rows"].index(row)
-    mean, std = (float(layer.column("weights", row, name)[-1]) for name in ("mean", "std"))
-    shape = describe(series.histogram[-1, at], series.bounds[-1, at], mean, std)
+    shape = _shape(layer, row, -1)
     first, last = layer.steps("weights")
     plateau = " (a uniform distribution)" if shape.startswith("a plateau") else ""
     usual = default_initialiser(layer.description, part)
@@ -150,6 +186,28 @@ def _still_initial(layer: LayerView, part: str, row: str) -> Finding:
         kind="weights",
         row=row,
     )
+
+
+def _shape(layer: LayerView, row: str, record: int) -> str:
+    """The shape of one row's entries at one record, in words."""
+    series = layer.series["weights"]
+    at = series.header["rows"].index(row)
+    mean, std = (float(layer.column("weights", row, name)[record]) for name in ("mean", "std"))
+    return describe(series.histogram[record, at], series.bounds[record, at], mean, std)
+
+
+def _peaks(series: StatisticsSeries, row: str, record: int) -> list[float]:
+    """The peaks of one row at one record; none where there are too few entries to tell."""
+    at = series.header["rows"].index(row)
+    histogram, bounds = series.histogram[record, at], series.bounds[record, at]
+    if histogram.sum() < ENOUGH_ENTRIES or not bounds[0] < bounds[1]:
+        return []
+    return peaks(histogram, bounds)
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    *others, last = (f"{number:.3g}" for number in numbers)
+    return f"{', '.join(others)} and {last}"
 
 
 def _is_level(histogram: np.ndarray) -> bool:

@@ -39,9 +39,14 @@ def test_k1_the_range_of_a_plateau_is_said() -> None:
     assert described(values) == "a plateau between -0.15 and 0.15"
 
 
-def test_k3_zeros_and_ones_are_neither() -> None:
+def test_k3_zeros_and_ones_are_two_spikes() -> None:
     values = np.repeat([0.0, 1.0], [300, 100])
-    assert described(values).startswith("neither")
+    assert described(values) == "2 spikes, at 0 and 1"
+
+
+def test_a_sharp_peak_is_neither() -> None:
+    values = np.random.default_rng(0).laplace(size=4096)
+    assert described(values).startswith("neither a bell nor a plateau, with one peak at 0, between")
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.5])

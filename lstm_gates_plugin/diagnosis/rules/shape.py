@@ -51,3 +51,17 @@ DRIFTED = Rule(
     "Most weights have gone the same way, which an offset of the input does.",
     ("give the input mean 0",),
 )
+GATHERED = Rule(
+    "LG024",
+    "note",
+    "has weights that have gathered around several values",
+    "the histogram of a kernel of 256 entries or more shows more peaks than the threshold, and "
+    "showed one at the first record; a peak rises over the lowest point on the way to a higher one "
+    "by 4.5 standard deviations of its counts and by 0.4 of its height, and has 1 in 20 entries",
+    1,
+    "peaks",
+    own("test_peaks"),
+    "What pulls weights to few values does so, as a regulariser; or a learning rate so high that "
+    "all weights of a sign moved alike.",
+    ("nothing, if that is what the regulariser is for", "lower the learning rate"),
+)
