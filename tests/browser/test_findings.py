@@ -74,6 +74,9 @@ def test_a_finding_opens_with_what_was_seen_what_it_means_and_what_to_try(tab: T
     assert "check that the layer is trainable" in text
     assert "threshold 0" in text
     assert tab.selection()["layer"] == "stuck_0"
+    tab.shows("step", "training step 30")
+    card.get_by_test_id("finding-step").click()
+    tab.shows("step", "training step 0")
 
 
 def test_a_mark_on_the_loss_line_chooses_the_step_and_opens_the_finding(tab: Tab) -> None:

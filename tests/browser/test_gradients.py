@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from helpers.layers import make_layer, make_trace
+from helpers.required import require_framework
 from helpers.tab import Tab
 from lstm_gates_plugin import GateWriter, RecurrentLayer, cells
 from lstm_gates_plugin.cells.through_time import backward
@@ -120,6 +122,48 @@ def test_compares_the_reach_with_earlier_training_steps(tab: Tab) -> None:
     tab.shows("step", "training step 10")
     assert tab.selection()["step"] == "10"
     assert tab.get("line-name-20").count() == 0
+
+
+def test_reach_over_training_has_each_step_and_chooses_it(tab: Tab) -> None:
+    open_run(tab)
+    plot = tab.get("reach-trend").locator(".plot")
+    box = plot.bounding_box()
+    assert box is not None
+    for share, reach in ((0, 2), (0.5, 10), (1, 6)):
+        plot.hover(position={"x": 1 + share * (box["width"] - 2), "y": 20})
+        assert tab.text("tooltip-title") == f"training step {20 * share:g}"
+        assert f"reaches {reach} timesteps back" in tab.text("tooltip")
+    plot.click(position={"x": 0.5 * box["width"], "y": 20})
+    tab.shows("step", "training step 10")
+
+
+def test_lines_of_the_states_have_the_logged_norms(tab: Tab) -> None:
+    open_run(tab, layer="lstm_0")
+    gradients = lstm_trace(20).gradients
+    assert gradients is not None
+    plot = tab.get("norm-chart").locator(".plot")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box is not None
+    plot.hover(position={"x": 0.7 * box["width"], "y": 20})
+    assert tab.text("tooltip-title") == "timestep 3"
+    assert tab.tooltip("hidden_state") == _norm(gradients.hidden_state[0, 3])
+    assert tab.tooltip("forget") == _norm(gradients.preactivations["forget"][0, 3])
+
+
+def test_weights_without_a_gradient_say_why(
+    page: "Page", page_log: "PageLog", tmp_path: Path, serve_logdir: Callable[..., str]
+) -> None:
+    torch = require_framework("torch")
+    model = torch.nn.LSTM(3, 4, batch_first=True)
+    model.weight_hh_l0.requires_grad_(False)
+    with GateWriter(tmp_path / "run") as writer:
+        model(torch.ones(2, 5, 3))[0].sum().backward()
+        writer.log_weights(model, step=0)
+        writer.log_gradients(model, step=0)
+    tab = Tab(page, serve_logdir(tmp_path)).open()
+    tab.shows("missing-gradients", "Frozen, and so without a gradient: recurrent kernel.")
+    assert page_log.errors == []
 
 
 def test_tooltip_has_the_logged_norm_of_each_gate(tab: Tab) -> None:
