@@ -142,6 +142,16 @@ def test_what_was_kept_and_written_is_subtracted(tab: Tab) -> None:
     assert tab.tooltip("written") == pytest.approx(written[0] - written[1], rel=2e-3)
 
 
+def test_lines_of_units_stay_values_under_a_difference(tab: Tab) -> None:
+    tab.open(run=RUN, layer="lstm_0", minus="step.100", units="2")
+    lines = tab.get("unit-lines-2")
+    lines.get_by_text("values, not differences").wait_for()
+    forget = values_of(trace_at(900), "forget")[0, : TIMESTEPS - PADDED, 2]
+    said = lines.get_by_role("img").first.get_attribute("aria-label") or ""
+    low, _, high = said.partition("forget from ")[2].partition(",")[0].partition(" to ")
+    assert (number(low), number(high)) == pytest.approx((forget.min(), forget.max()), rel=2e-3)
+
+
 def test_a_training_step_without_a_picture_is_named(tab: Tab) -> None:
     tab.open(run=RUN, layer="lstm_0", minus="step.5")
     tab.shows("no-difference", "There is no picture of training step 5.")
