@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lstm_gates_plugin import format
 from lstm_gates_plugin.diagnosis.finding import Finding
 from lstm_gates_plugin.diagnosis.rules import data as rules
 from lstm_gates_plugin.diagnosis.run_view import RunView
@@ -21,21 +22,28 @@ def input_scale(run: RunView) -> Iterator[Finding]:
             continue
         values = picture.arrays["track/input"].astype(np.float64)
         values = values[np.isfinite(values)]
-        if values.size == 0 or (values == np.round(values)).all():
-            return
+        features = picture.header.get("track_features_total")
+        is_read = features == layer.description["input_size"]
+        if values.size == 0 or not (is_read or _are_no_tokens(picture, values)):
+            continue
         size, largest = float(np.sqrt(np.mean(values**2))), float(np.abs(values).max())
-        if not (size > LARGE or largest < SMALL):
-            return
-        yield rule.found(
-            seen=f"The probe has mean {values.mean():.3g} and spread {values.std():.3g}.",
-            value=size,
-            steps=(picture.step, picture.step),
-            evidence=layer.evidence("activations"),
-            layer=layer.id,
-            kind="activations",
-            row="track/input",
-        )
+        if size > LARGE or largest < SMALL:
+            yield rule.found(
+                seen=f"The probe has mean {values.mean():.3g} and spread {values.std():.3g}.",
+                value=size,
+                steps=(picture.step, picture.step),
+                evidence=layer.evidence("activations"),
+                layer=layer.id if is_read else None,
+                kind="activations",
+                row="track/input",
+                title=None if is_read else "the model gets input that is not scaled",
+            )
         return
+
+
+def _are_no_tokens(picture: format.Payload, values: np.ndarray) -> bool:
+    """Whether these are not all whole numbers, which the mean of several timesteps would hide."""
+    return picture.header["block"] == 1 and bool((values != np.round(values)).any())
 
 
 def padding(run: RunView) -> Iterator[Finding]:

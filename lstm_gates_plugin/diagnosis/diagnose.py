@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
@@ -56,6 +57,24 @@ _CHECKS: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     data.probe_changed,
 )
 
+_CHECKS_OF_A_CALL: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
+    values.not_finite,
+    values.near_float16_limit,
+    values.runaway_state,
+    saturation.writes_nothing,
+    saturation.shows_nothing,
+    saturation.always_remembers,
+    saturation.always_forgets,
+    saturation.never_varies,
+    saturation.at_limits,
+    saturation.dead_units,
+    memory.short_memory,
+    memory.short_reach,
+    recurrence.redundant_units,
+    data.padding,
+)
+"""Those that look at what a layer did, and not at its weights or at the run."""
+
 
 def diagnose(
     run: LoggedRun | str | os.PathLike[str],
@@ -81,8 +100,8 @@ def diagnose(
 
 def findings_of(run: RunView, dismissed: Collection[tuple[str, str | None]] = ()) -> list[Finding]:
     """What `diagnose` returns, of records that were read already."""
-    found = [finding for check in _CHECKS for finding in check(run)]
-    found += _too_early(run)
+    first = [finding for check in _CHECKS for finding in check(run)]
+    found = [*_of_calls(run, first), *_too_early(run)]
     order = {layer.id: number for number, layer in enumerate(run.layers)}
 
     def place(finding: Finding) -> tuple[int, int, str]:
@@ -127,6 +146,33 @@ def summary(findings: Sequence[Finding], layers: int) -> dict[str, Any]:
         "fine_layers": layers - len(troubled),
         "too_early": any(one.id == rules.TOO_EARLY.id for one in findings),
     }
+
+
+def _of_calls(run: RunView, first: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings of the first call and of all others; the calls are named where there are others.
+
+    Args:
+        run: the run.
+        first: the findings of the first call.
+    """
+    shared = {layer.id for call in run.later_calls for layer in call.layers}
+    alike: dict[tuple[str, str | None, str | None, str | None], list[Finding]] = {}
+    for finding in (*first, *_of_later_calls(run)):
+        if finding.layer in shared and finding.kind in ("activations", "gradients"):
+            key = (finding.id, finding.layer, finding.gate, finding.row)
+            alike.setdefault(key, []).append(finding)
+        else:
+            yield finding
+    for finding, *others in alike.values():
+        more = f" Also in call {', '.join(str(one.call) for one in others)}." if others else ""
+        yield dataclasses.replace(finding, seen=f"Call {finding.call}: {finding.seen}{more}")
+
+
+def _of_later_calls(run: RunView) -> Iterator[Finding]:
+    for one in run.later_calls:
+        for check in _CHECKS_OF_A_CALL:
+            for finding in check(one):
+                yield dataclasses.replace(finding, call=one.layers[0].call)
 
 
 def _too_early(run: RunView) -> Iterator[Finding]:

@@ -35,6 +35,7 @@ class Finding:
         meaning: one sentence: what that means.
         try_: what to try.
         source: where the threshold comes from.
+        call: which call of a layer that is used more than once.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Finding:
     meaning: str
     try_: tuple[str, ...]
     source: str
+    call: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The finding as a strict JSON object; ``try_`` is called "try"."""
@@ -102,8 +104,13 @@ class Rule:
         kind: str | None = None,
         row: str | None = None,
         title: str | None = None,
+        meaning: str | None = None,
+        try_: tuple[str, ...] | None = None,
     ) -> Finding:
-        """A finding of this rule, between the first and the last of ``steps``."""
+        """A finding of this rule, between the first and the last of ``steps``.
+
+        Its title, meaning and what to try are the rule's, unless others are given.
+        """
         return Finding(
             id=self.id,
             severity=self.severity,
@@ -119,8 +126,8 @@ class Rule:
             unit=self.unit,
             evidence=evidence,
             seen=seen,
-            meaning=self.meaning,
-            try_=self.try_,
+            meaning=meaning or self.meaning,
+            try_=try_ or self.try_,
             source=self.source,
         )
 

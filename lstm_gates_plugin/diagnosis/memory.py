@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,7 +16,11 @@ RECORDS = 3
 LONG = 20
 """Timesteps that the sequences must have before a reach is called short."""
 
-_START_NEAR_0 = {"torch": "PyTorch", "flax": "Flax"}
+LONG_MEMORY = 0.1
+"""The share of units with a long memory from which the error is not said to fade."""
+
+_START_NEAR_0 = {"torch": ("PyTorch", 2.0), "flax": ("Flax", 0.0)}
+"""Whose forget bias starts near 0, and its largest magnitude times the root of the units."""
 
 
 def low_forget_bias(run: RunView) -> Iterator[Finding]:
@@ -31,7 +36,7 @@ def low_forget_bias(run: RunView) -> Iterator[Finding]:
             continue
         yield rule.found(
             seen=f"The forget bias was {bias:.2g} on average at training step {first:,}"
-            f"{_of_the_framework(layer)}.",
+            f"{_of_the_framework(layer, bias)}.",
             value=bias,
             steps=(first, first),
             evidence=layer.evidence("weights"),
@@ -50,7 +55,7 @@ def short_reach(run: RunView) -> Iterator[Finding]:
         limit = layer.record_column("gradients", "reach_limit")
         share = reach / np.maximum(limit, 1)
         short = (share < rule.threshold) & (limit >= LONG)
-        if not short[-RECORDS:].all():
+        if not short[-RECORDS:].all() or _has_long_memory(layer, rule.threshold):
             continue
         steps = layer.series["gradients"].steps
         yield rule.found(
@@ -85,10 +90,24 @@ def short_memory(run: RunView) -> Iterator[Finding]:
         )
 
 
-def _of_the_framework(layer: LayerView) -> str:
+def _has_long_memory(layer: LayerView, threshold: float) -> bool:
+    """Whether a tenth of the units or more hold their state for longer than a share of the probe.
+
+    Along such a state the error flows on, though little of it is left in the hidden state: the
+    constant error carousel of Hochreiter and Schmidhuber 1997.
+    """
+    picture = layer.newest.get("activations")
+    if picture is None or "survival" not in picture.arrays:
+        return bool(layer.description["cell"] != "simple_rnn")
+    remembered = picture.arrays["survival"] / picture.header["timesteps"]
+    return float(np.mean(remembered > threshold)) >= LONG_MEMORY
+
+
+def _of_the_framework(layer: LayerView, bias: float) -> str:
     """That nobody chose this start, where the framework's own is about 0."""
-    name = _START_NEAR_0.get(str(layer.options.get("framework")))
-    return f", which is {name}'s default" if name else ""
+    name, largest = _START_NEAR_0.get(str(layer.options.get("framework")), ("", 0.0))
+    is_default = name and abs(bias) <= largest / math.sqrt(layer.description["units"])
+    return f", which is {name}'s default" if is_default else ""
 
 
 def _effective_forget_bias(layer: LayerView) -> float:

@@ -14,6 +14,9 @@ from lstm_gates_plugin.measure.units import MOVE_TOGETHER_FROM
 STEEPEST = {"tanh": 1.0, "relu": 1.0, "sigmoid": 0.25}
 """The largest slope of each activation: gamma of Pascanu, Mikolov and Bengio 2013."""
 
+BEFORE = 5
+"""At most so many records before a gradient with whose median it is compared."""
+
 _ROW = "recurrent_kernel/hidden"
 
 
@@ -24,21 +27,16 @@ def explodes(run: RunView) -> Iterator[Finding]:
         kind = next((one for one in ("training_gradients", "gradients") if _has(layer, one)), None)
         if kind is None or not (norm[-1] > limit and norm[-1] > norm[0]):
             continue
-        gradient = layer.column(kind, _ROW, "norm")
-        known = gradient[np.isfinite(gradient) & (gradient > 0)]
-        if len(known) < 3:
-            continue
-        usual = float(np.median(known))
-        times = float(known.max()) / usual
-        if not times > rule.threshold:
+        times = _times_before(layer.column(kind, _ROW, "norm"))
+        at = int(np.argmax(times))
+        if not times[at] > rule.threshold:
             continue
         steps = layer.series[kind].steps
-        at = int(np.nanargmax(gradient))
         yield rule.found(
             seen=f"The largest singular value of the recurrent kernel grew from {norm[0]:.3g} to "
-            f"{norm[-1]:.3g}, and its gradient was {times:,.3g} times the usual at training step "
-            f"{int(steps[at]):,}.",
-            value=times,
+            f"{norm[-1]:.3g}, and its gradient was {times[at]:,.3g} times that before at "
+            f"training step {int(steps[at]):,}.",
+            value=times[at],
             steps=(int(steps[at]), int(steps[-1])),
             evidence=layer.evidence(kind),
             layer=layer.id,
@@ -72,14 +70,14 @@ def redundant_units(run: RunView) -> Iterator[Finding]:
     rule = rules.REDUNDANT_UNITS
     for layer in run.trained("activations"):
         picture = layer.newest.get("activations")
-        if picture is None or "pairs" not in picture.arrays:
+        if picture is None or "units_together" not in picture.header:
             continue
-        units = layer.description["recurrent_size"]
-        together = len(np.unique(picture.arrays["pairs"]))
+        units = len(picture.header["all_units"])
+        together = int(picture.header["units_together"])
         if not together / units > rule.threshold:
             continue
         yield rule.found(
-            seen=f"At least {together} of {units} units have another with which they correlate by "
+            seen=f"{together} of {units} units have another with which they correlate by "
             f"{MOVE_TOGETHER_FROM} or more.",
             value=together / units,
             steps=(picture.step, picture.step),
@@ -98,6 +96,18 @@ def _spectral_norms(run: RunView) -> Iterator[tuple[LayerView, np.ndarray, float
             norm = layer.column("weights", _ROW, "spectral_norm")
             if np.isfinite(norm[[0, -1]]).all():
                 yield layer, norm, 1 / slope
+
+
+def _times_before(norms: np.ndarray) -> np.ndarray:
+    """How many times the median of the few before it each norm is; 0 where there is none.
+
+    Before it, and not of all: a gradient is largest at the start of many a healthy training.
+    """
+    known = np.flatnonzero(np.isfinite(norms) & (norms > 0))
+    times = np.zeros(len(norms))
+    for number, at in enumerate(known[1:], 1):
+        times[at] = norms[at] / np.median(norms[known[max(0, number - BEFORE) : number]])
+    return times
 
 
 def _has(layer: LayerView, kind: str) -> bool:

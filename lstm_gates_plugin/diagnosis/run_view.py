@@ -20,19 +20,21 @@ ENOUGH_STEPS = 10
 
 @dataclass(frozen=True)
 class LayerView:
-    """One layer's records, of its first call.
+    """One layer's records, of one of its calls.
 
     Attributes:
         id: the layer's id.
         description: `RecurrentLayer.describe()` of its newest record.
         series: its statistics by kind.
         newest: its newest snapshot by kind.
+        call: which call of the layer; weights are kept with the first, which is 0.
     """
 
     id: str
     description: Mapping[str, Any]
     series: Mapping[str, StatisticsSeries]
     newest: Mapping[str, format.Payload] = field(default_factory=dict)
+    call: int = 0
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -101,11 +103,14 @@ class RunView:
         name: the run's short name.
         layers: those with a readable record.
         unreadable: the ids of the others.
+        later_calls: for each further call, the run as it is seen in that call alone: the layers
+            that are called so often.
     """
 
     name: str
     layers: tuple[LayerView, ...]
     unreadable: tuple[str, ...] = ()
+    later_calls: tuple[RunView, ...] = ()
 
     def trained(self, kind: str) -> Iterator[LayerView]:
         """The layers with records enough of a kind to be judged."""
@@ -116,29 +121,36 @@ def view(run: LoggedRun) -> RunView:
     """Read what the rules look at."""
     views = {id: _layer_view(run[id]) for id in sorted(run, key=_natural)}
     layers = tuple(layer for layer in views.values() if layer is not None)
-    return RunView(run.name, layers, tuple(id for id, layer in views.items() if layer is None))
+    unreadable = tuple(id for id, layer in views.items() if layer is None)
+    return RunView(run.name, layers, unreadable, tuple(_later_calls(run)))
 
 
-def _layer_view(layer: LoggedLayer) -> LayerView | None:
+def _later_calls(run: LoggedRun) -> Iterator[RunView]:
+    for call in sorted({call for layer in run.values() for call in layer.calls if call > 0}):
+        layers = (_layer_view(run[id], call) for id in sorted(run, key=_natural))
+        yield RunView(run.name, tuple(layer for layer in layers if layer is not None))
+
+
+def _layer_view(layer: LoggedLayer, call: int = 0) -> LayerView | None:
     series: dict[str, StatisticsSeries] = {}
     newest: dict[str, format.Payload] = {}
     for kind in layer.kinds:
         try:
-            series[kind] = layer.statistics(kind)
+            series[kind] = layer.statistics(kind, call)
         except KeyError:
             continue
-        picture = _newest(layer, kind)
+        picture = _newest(layer, kind, call)
         if picture is not None:
             newest[kind] = picture
     if not series:
         return None
     latest = max(series.values(), key=lambda one: int(one.steps[-1]))
-    return LayerView(layer.id, latest.header["layer"], series, newest)
+    return LayerView(layer.id, latest.header["layer"], series, newest, call)
 
 
-def _newest(layer: LoggedLayer, kind: str) -> format.Payload | None:
+def _newest(layer: LoggedLayer, kind: str, call: int) -> format.Payload | None:
     try:
-        return layer.snapshot(kind=kind)
+        return layer.snapshot(kind=kind, call=call)
     except (LookupError, format.CorruptPayloadError, format.NewerVersionError):
         return None
 

@@ -12,6 +12,24 @@ from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
 
 RECORDS = 3
 """The newest records in all of which a gate must be at its limit."""
+_WHY_ZERO = {
+    "lstm": (
+        "Such a unit shows nothing: its output gate is so far shut that it is exactly 0, or its "
+        "cell state is; in neither case does it get a gradient.",
+        ("scale the input", "lower the learning rate", "look at the output gate's bias"),
+    ),
+    "gru": (
+        "Such a unit still holds the zero that it started with: its update gate is so far at its "
+        "limit that nothing new comes in, and no gradient either.",
+        ("scale the input", "lower the learning rate", "look at the update gate's bias"),
+    ),
+    "simple_rnn": (
+        "The activation of such a unit is exactly 0 only where nothing arrives: the input, or all "
+        "of the unit's weights, are zero.",
+        ("check that the input is not all zero", "check how the layer is initialised"),
+    ),
+}
+"""What dead units mean, and what to try, by the cell of a layer without a ReLU."""
 MOST = 0.9
 """The share of units that must be still for a gate that never varies."""
 
@@ -149,6 +167,7 @@ def dead_units(run: RunView) -> Iterator[Finding]:
         share = float(np.mean(dead))
         if not share > rule.threshold:
             continue
+        meaning, try_ = _WHY_ZERO.get(_why_zero(layer), (None, None))
         step = layer.newest["activations"].step
         yield rule.found(
             seen=f"{int(dead.sum())} of {len(dead)} units are zero at every timestep.",
@@ -158,7 +177,16 @@ def dead_units(run: RunView) -> Iterator[Finding]:
             layer=layer.id,
             kind="activations",
             row="hidden_state",
+            meaning=meaning,
+            try_=try_,
         )
+
+
+def _why_zero(layer: LayerView) -> str:
+    """What makes a hidden state exactly zero, of layers with and without a ReLU."""
+    if layer.options.get("activation", "tanh") == "relu":
+        return "relu"
+    return str(layer.description["cell"])
 
 
 def _at_limit(

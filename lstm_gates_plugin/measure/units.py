@@ -103,10 +103,12 @@ class Pairs(NamedTuple):
     Attributes:
         units: ``[pairs, 2]`` int, column indices of the given values.
         correlation: ``[pairs]`` float32, Pearson, -1 to 1.
+        together: how many units are in any pair, also in one that is left out here.
     """
 
     units: np.ndarray
     correlation: np.ndarray
+    together: int
 
 
 def pairs_that_move_together(values: np.ndarray, mask: np.ndarray) -> Pairs:
@@ -118,7 +120,7 @@ def pairs_that_move_together(values: np.ndarray, mask: np.ndarray) -> Pairs:
     """
     steps = values[mask].astype(np.float32)
     if len(steps) < 3:
-        return Pairs(np.empty((0, 2), int), np.empty(0, np.float32))
+        return Pairs(np.empty((0, 2), int), np.empty(0, np.float32), 0)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         centred = steps - steps.mean(axis=0)
         scaled = centred / np.linalg.norm(centred, axis=0)
@@ -128,7 +130,8 @@ def pairs_that_move_together(values: np.ndarray, mask: np.ndarray) -> Pairs:
     rows, columns = np.nonzero(np.abs(correlation) >= MOVE_TOGETHER_FROM)
     order = np.argsort(-np.abs(correlation[rows, columns]), kind="stable")[:MOST_PAIRS]
     found = np.stack([rows[order], columns[order]], axis=1)
-    return Pairs(found, correlation[found[:, 0], found[:, 1]].astype(np.float32))
+    together = len(np.union1d(rows, columns))
+    return Pairs(found, correlation[found[:, 0], found[:, 1]].astype(np.float32), together)
 
 
 def choose_units(

@@ -161,7 +161,11 @@ def _per_unit(trace: GateTrace) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         pairs = units.pairs_that_move_together(rows["hidden_state"], trace.mask)
         arrays["pairs"] = measured[pairs.units].astype(np.uint32)
         arrays["pair_correlation"] = pairs.correlation
+        together = {"units_together": pairs.together}
+    else:
+        together = {}
     header = {
+        **together,
         "all_units": measured.tolist(),
         "unit_rows": list(rows),
         "unit_columns": list(format.UNIT_COLUMNS),

@@ -52,6 +52,28 @@ def test_a_fresh_network_has_no_warning(tmp_path: Path, name: str) -> None:
         assert worse(directory) == []
 
 
+@pytest.mark.parametrize("longest", [12, 784])
+def test_a_fresh_chrono_start_has_no_warning(tmp_path: Path, longest: int) -> None:
+    """Forget biases log U(1, T - 1), input biases minus that: Tallec and Ollivier 2018."""
+    model = sequential((12, 3), layers.LSTM(16, name="lower"))
+    kernel, recurrent_kernel, bias = model.layers[0].get_weights()
+    remember = np.log(RNG.uniform(1, longest - 1, 16))
+    bias[:32] = np.concatenate([-remember, remember])
+    model.layers[0].set_weights([kernel, recurrent_kernel, bias])
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log(model, step=0, probe=X[:4])
+    assert worse(tmp_path) == []
+    assert "LG041" not in {id for id, _ in notes(tmp_path)}
+
+
+@pytest.mark.parametrize(("start_at_1", "said"), [(True, False), (False, True)])
+def test_the_forget_bias_of_1_is_the_default(tmp_path: Path, start_at_1: bool, said: bool) -> None:
+    with lg.GateWriter(tmp_path) as writer:
+        model = sequential((12, 3), layers.LSTM(16, name="lower", unit_forget_bias=start_at_1))
+        writer.log(model, step=0)
+    assert (("LG041", "lower") in notes(tmp_path)) == said
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_the_first_updates_have_no_warning(tmp_path: Path, name: str) -> None:
     fit(stack(KINDS[name]), tmp_path)

@@ -1,4 +1,4 @@
-"""Rules on memory: the forget bias at the start, and how far the error reaches."""
+"""Rules on memory: the forget bias at the start, survival, and how far the error reaches."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -53,9 +53,10 @@ def test_a_resumed_run_does_not_show_how_it_began(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reach", "limit", "is_short"), [(3, 100, True), (50, 100, False), (1, 15, False)]
+    ("reach", "limit", "survival", "is_short"),
+    [(3, 100, 0.2, True), (50, 100, 0.2, False), (1, 15, 0.2, False), (3, 100, 4, False)],
 )
-def test_reach(tmp_path: Path, reach: int, limit: int, is_short: bool) -> None:
+def test_reach(tmp_path: Path, reach: int, limit: int, survival: float, is_short: bool) -> None:
     with lg.GateWriter(tmp_path) as writer:
         for step in (0, 10, 20):
             writer.log_trace(make_trace(make_layer()), step=step)
@@ -64,7 +65,9 @@ def test_reach(tmp_path: Path, reach: int, limit: int, is_short: bool) -> None:
     names = series.header["record_columns"]
     series.record[:, names.index("reach")] = reach
     series.record[:, names.index("reach_limit")] = limit
-    gradients = LayerView(layer.id, layer.description, {"gradients": series})
+    layer.newest["activations"].arrays["survival"][1:] = 0.2
+    layer.newest["activations"].arrays["survival"][:1] = survival  # of 5 timesteps, one in 4 units
+    gradients = LayerView(layer.id, layer.description, {"gradients": series}, layer.newest)
     found = list(memory.short_reach(RunView(".", (gradients,))))
     assert [(one.id, one.severity) for one in found] == ([("LG060", "note")] if is_short else [])
 

@@ -46,5 +46,14 @@ def test_a_fresh_network_and_its_first_updates_have_no_warning(tmp_path: Path, n
     assert worse(tmp_path) == []
 
 
+def test_a_forget_bias_that_starts_at_0_is_said_to_be_the_default(tmp_path: Path) -> None:
+    module = Regression(linen.OptimizedLSTMCell)
+    with lg.GateWriter(tmp_path) as writer:
+        writer.log((module, module.init(jax.random.key(0), X)), step=0)
+    (found,) = [one for one in lg.diagnose(tmp_path) if one.id == "LG041"]
+    assert (found.severity, found.gate, found.value) == ("note", "forget", 0)
+    assert found.seen.endswith(", which is Flax's default.")
+
+
 def worse(directory: Path) -> list[str]:
     return [one.id for one in lg.diagnose(directory) if one.severity != "note"]

@@ -92,7 +92,7 @@ def trained(
     optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
     clip: float | None = 1.0,
     error: Error = squared_error,
-    probe: torch.Tensor | None = None,
+    probe: torch.Tensor | lg.Probe | None = None,
     updates: int = UPDATES,
     every: int = EVERY,
 ) -> list[Finding]:

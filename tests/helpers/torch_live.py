@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+import lstm_gates_plugin as lg
 from helpers.torch_findings import Batch, trained
 from lstm_gates_plugin.diagnosis.finding import Finding
 
@@ -19,13 +20,14 @@ GRU_GATES = ("reset", "update", "candidate")
 
 @dataclass(frozen=True)
 class Training:
-    """One training: what was found, and the network at each training step."""
+    """One training: what was found, and the network and the batch of each training step."""
 
     found: list[Finding]
     model: nn.Module
     states: list[dict[str, torch.Tensor]]
     probe: torch.Tensor
     every: int
+    batches: list[tuple[torch.Tensor, torch.Tensor]]
 
     @property
     def records(self) -> range:
@@ -65,9 +67,20 @@ def watched(
     *,
     every: int = 8,
     updates: int = 120,
+    through_time: Callable[..., torch.Tensor] | None = None,
     **more: Any,
 ) -> Training:
-    """Train for a short time, always with the same random numbers, and keep all weights."""
+    """Train for a short time, always with the same random numbers, and keep all weights.
+
+    Args:
+        directory: for the records.
+        build: makes the network.
+        batch: makes the batches; of the first, four samples are the probe.
+        every: updates between two records.
+        updates: how many updates.
+        through_time: the loss of the probe, if its gradients through time are to be recorded.
+        **more: see `trained`.
+    """
     torch.manual_seed(0)
     model = build()
     states: list[dict[str, torch.Tensor]] = []
@@ -75,14 +88,18 @@ def watched(
     def keep() -> None:
         states.append({name: value.clone() for name, value in model.state_dict().items()})
 
+    batches: list[tuple[torch.Tensor, torch.Tensor]] = []
+
     def kept() -> tuple[torch.Tensor, torch.Tensor]:
         keep()
-        return batch()
+        batches.append(batch())
+        return batches[-1]
 
-    probe = batch()[0][:4]
+    x, y = (one[:4] for one in batch())
+    probe = lg.Probe(x, target=y, loss=through_time) if through_time else x
     found = trained(directory, model, kept, probe=probe, every=every, updates=updates, **more)
     keep()
-    return Training(found, model, states, probe, every)
+    return Training(found, model, states, x, every, batches)
 
 
 def lstm_gate(layer: nn.LSTM, x: torch.Tensor, gate: str) -> torch.Tensor:
@@ -91,7 +108,8 @@ def lstm_gate(layer: nn.LSTM, x: torch.Tensor, gate: str) -> torch.Tensor:
     before = torch.cat([torch.zeros_like(hidden[:, :1]), hidden[:, :-1]], 1)
     sums = x @ layer.weight_ih_l0.T + layer.bias_ih_l0
     sums = sums + before @ layer.weight_hh_l0.T + layer.bias_hh_l0
-    return sums.chunk(4, -1)[LSTM_GATES.index(gate)].sigmoid()
+    part = sums.chunk(4, -1)[LSTM_GATES.index(gate)]
+    return part.tanh() if gate == "candidate" else part.sigmoid()
 
 
 def gru_update(layer: nn.GRU, x: torch.Tensor) -> torch.Tensor:
@@ -101,6 +119,15 @@ def gru_update(layer: nn.GRU, x: torch.Tensor) -> torch.Tensor:
     sums = x @ layer.weight_ih_l0.T + layer.bias_ih_l0
     sums = sums + before @ layer.weight_hh_l0.T + layer.bias_hh_l0
     return sums.chunk(3, -1)[GRU_GATES.index("update")].sigmoid()
+
+
+def gru_candidate(layer: nn.GRU, x: torch.Tensor) -> torch.Tensor:
+    """``[batch, timesteps, units]``: the activations of the candidate."""
+    hidden = layer(x)[0]
+    before = torch.cat([torch.zeros_like(hidden[:, :1]), hidden[:, :-1]], 1)
+    read = (x @ layer.weight_ih_l0.T + layer.bias_ih_l0).chunk(3, -1)
+    kept = (before @ layer.weight_hh_l0.T + layer.bias_hh_l0).chunk(3, -1)
+    return (read[2] + (read[0] + kept[0]).sigmoid() * kept[2]).tanh()
 
 
 def cell_states(layer: nn.LSTM, x: torch.Tensor) -> torch.Tensor:

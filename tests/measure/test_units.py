@@ -66,6 +66,7 @@ def test_units_that_move_together_are_found_strongest_first() -> None:
     assert found.units.tolist()[0] == [0, 2]
     assert found.correlation[0] == pytest.approx(-1, abs=1e-6)
     assert sorted(map(tuple, found.units.tolist())) == [(0, 2), (0, 3), (2, 3)]
+    assert found.together == 3
 
 
 def test_two_steps_prove_nothing_about_pairs() -> None:

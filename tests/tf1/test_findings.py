@@ -35,6 +35,20 @@ def test_a_fresh_cell_and_its_first_updates_have_no_warning(tmp_path: Path, name
     assert worse(tmp_path) == []
 
 
+@pytest.mark.parametrize("forget_bias", [0.0, 1.0])
+def test_the_forget_bias_that_is_added_counts(tmp_path: Path, forget_bias: float) -> None:
+    """TensorFlow 1 stores zeros and adds 1 unless it is told otherwise."""
+    more = {} if forget_bias else {"forget_bias": forget_bias}
+    op = dynamic(cells.BasicLSTMCell(16, **more), 3)
+    v1.train.get_or_create_global_step()
+    hook = lg.GateHook(tmp_path, op.cell, every=1)
+    with v1.train.SingularMonitoredSession(hooks=[hook]):
+        pass
+    found = [one for one in lg.diagnose(tmp_path) if one.id == "LG041"]
+    assert [one.value for one in found] == ([] if forget_bias else [0])
+    assert all("default" not in one.seen for one in found)
+
+
 def test_the_hook_reports_in_the_console(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,8 @@ INPUT_SCALE = Rule(
     "note",
     "gets input that is not scaled",
     f"the root mean square of the probe's features is above the threshold, or all are below {SMALL}"
-    " in magnitude; whole numbers, which may be tokens, are not judged",
+    " in magnitude; whole numbers, which may be tokens, are judged only where they are "
+    "what a layer reads: as many at each timestep as it has inputs",
     LARGE,
     "root mean square",
     "our own threshold, as in `lg.check`",

@@ -10,8 +10,7 @@ REDUNDANT_UNITS = Rule(
     "note",
     "has many units that do the same",
     "the share of units that correlate with another by 0.95 or more in magnitude, over the "
-    "samples and timesteps of the newest snapshot, is above the threshold; at most 32 pairs are "
-    "counted",
+    "samples and timesteps of the newest snapshot, is above the threshold",
     0.5,
     "share of units",
     own("test_recurrence"),
@@ -24,10 +23,10 @@ EXPLODES = Rule(
     "has gradients that explode",
     "of a simple RNN: the largest singular value of the recurrent kernel is above 1 / gamma (gamma "
     "the steepest slope of the activation: 1 for tanh and ReLU, 1/4 for sigmoid) and above that of "
-    "the first record, and the largest norm of the kernel's gradient is above the threshold times "
-    "its median",
+    "the first record, and a norm of the kernel's gradient is above the threshold times the median "
+    "of the 5 records before it",
     100,
-    "times the usual gradient",
+    "times the gradient before",
     "above 1 / gamma is necessary for gradients to explode: Pascanu, Mikolov and Bengio 2013 "
     "(arXiv 1211.5063), section 2.1; the factor is our own, tested in "
     "tests/diagnosis/test_recurrence.py",

@@ -88,7 +88,7 @@ DEAD_UNITS = Rule(
     "has many dead units",
     "the share of units whose hidden state is zero at every timestep of every sample is above the "
     "threshold in the newest snapshot",
-    0.5,
+    0.85,
     "share of units",
     own("test_saturation"),
     "A unit that is always zero gets no gradient through a ReLU, and does not come back.",
