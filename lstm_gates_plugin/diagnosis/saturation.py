@@ -12,6 +12,11 @@ from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
 
 RECORDS = 3
 """The newest records in all of which a gate must be at its limit."""
+LEARNED = 0.1
+"""The share of the lowest loss before to which the loss falls where a limit was worth learning."""
+MOST = 0.9
+"""The share of units that must be still for a gate that never varies."""
+
 _WHY_ZERO = {
     "lstm": (
         "Such a unit shows nothing: its output gate is so far shut that it is exactly 0, or its "
@@ -30,8 +35,6 @@ _WHY_ZERO = {
     ),
 }
 """What dead units mean, and what to try, by the cell of a layer without a ReLU."""
-MOST = 0.9
-"""The share of units that must be still for a gate that never varies."""
 
 
 def writes_nothing(run: RunView) -> Iterator[Finding]:
@@ -139,7 +142,7 @@ def at_limits(run: RunView) -> Iterator[Finding]:
         row = "hidden_state" if is_simple else "activation/candidate"
         share = layer.column("activations", row, "nearly_open")
         high = share > rule.threshold
-        if not high[-RECORDS:].all():
+        if not high[-RECORDS:].all() or _has_learned_since(layer, _stretch(layer, high)[0]):
             continue
         name = "hidden state" if is_simple else "candidate"
         yield rule.found(
@@ -187,6 +190,15 @@ def _why_zero(layer: LayerView) -> str:
     if layer.options.get("activation", "tanh") == "relu":
         return "relu"
     return str(layer.description["cell"])
+
+
+def _has_learned_since(layer: LayerView, step: int) -> bool:
+    """Whether the loss is far below all before, as where counting needs candidates of 1 and -1."""
+    if "weights" not in layer.series:
+        return False
+    loss, steps = layer.record_column("weights", "loss"), layer.series["weights"].steps
+    before = loss[(steps < step) & np.isfinite(loss)]
+    return len(before) > 0 and bool(np.median(loss[-RECORDS:]) < LEARNED * before.min())
 
 
 def _at_limit(

@@ -132,7 +132,9 @@ def test_a_layer_told_to_be_frozen_is_a_note(tmp_path: Path) -> None:
 def test_only_biases_learn(tmp_path: Path) -> None:
     model = Stack([lstm(2)], 1)
     biases = [weight for name, weight in model.named_parameters() if "bias" in name]
-    assert worse(trained(tmp_path, model, adding, learning=biases)) == [("LG013", "layer/0")]
+    found = trained(tmp_path, model, adding, learning=biases)
+    assert worse(found) == [("LG013", "layer/0")]
+    assert (found[0].gate, found[0].first_step, found[0].last_step) == ("bias", 0, 120)
 
 
 def test_sequences_of_one_timestep_teach_no_recurrent_kernel(tmp_path: Path) -> None:
@@ -148,8 +150,10 @@ def test_sequences_of_one_timestep_teach_no_recurrent_kernel(tmp_path: Path) -> 
 
 def test_a_learning_rate_far_too_high(tmp_path: Path) -> None:
     found = trained(tmp_path, Stack([lstm(2)], 1), adding, rate=10.0)
-    assert "LG015" in {one.id for one in found} or "LG035" in {one.id for one in found}
-    assert worse(found)
+    assert worse(found) == [("LG035", "layer/0")]
+    (spread,) = [one for one in found if one.id == "LG022"]
+    assert (spread.first_step, spread.last_step) == (8, 120)
+    assert spread.value > 100
 
 
 def test_a_learning_rate_far_too_low(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 import lstm_gates_plugin as lg
-from helpers.torch_findings import Stack, adding, copying, lstm, sine, squared_error
+from helpers.torch_findings import Stack, adding, copying, lstm, sine, squared_error, worse
 from helpers.torch_live import LSTM_GATES, Training, cell_states, since, watched
 
 SGD, AdamW = torch.optim.SGD, torch.optim.AdamW
@@ -165,7 +165,7 @@ def test_a_cell_state_that_counts(tmp_path: Path) -> None:
     run = counter(tmp_path, 1)
     sizes = run.measured(lambda model: largest(cell_states(model.layer[0], run.probe)))
     found = run.only("LG004")
-    assert run.all("LG003") == []
+    assert worse(run.found) == []  # it counts well, and a candidate at its limit is how it does so
     assert (found.severity, found.layer, found.row) == ("note", "layer/0", "cell_state")
     assert found.value == pytest.approx(sizes[40], rel=1e-3)
     assert found.first_step == since(sizes, lambda size: size > max(100, 10 * sizes[0]))

@@ -73,7 +73,8 @@ AT_LIMITS = Rule(
     "warning",
     "is at the limits of its activation",
     "the share of candidate activations (of a simple RNN: hidden states) with a magnitude above "
-    "0.9 is above the threshold in each of the last 3 records, and the activation is tanh",
+    "0.9 is above the threshold in each of the last 3 records, and the activation is tanh; not "
+    "where the loss has since fallen below a tenth of what it was before, as in counting",
     0.95,
     "share at the limits",
     "above 0.9 is saturated: Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078); the share is "
