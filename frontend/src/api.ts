@@ -83,6 +83,12 @@ export interface Series {
   readonly missing?: Readonly<Record<string, string>>;
 }
 
+/** What the histogram of a row shows, in words, at each training step. */
+export interface Shapes {
+  readonly steps: readonly number[];
+  readonly shapes: readonly string[];
+}
+
 export interface SnapshotEntry {
   readonly step: number;
   readonly wall_time: number;
@@ -175,6 +181,10 @@ export async function fetchScalars(run: string, tag: string, signal: AbortSignal
 
 export function fetchStatistics(run: string, layer: string, kind: Kind, call: number, signal: AbortSignal): Promise<Payload<Series>> {
   return binary<Series>("statistics", { run, layer, kind, call: String(call) }, signal);
+}
+
+export function fetchShapes(run: string, layer: string, kind: Kind, call: number, row: string, signal: AbortSignal): Promise<Shapes> {
+  return json<Shapes>("shapes", { run, layer, kind, call: String(call), row }, signal);
 }
 
 export function fetchSnapshots(run: string, layer: string, kind: Kind, call: number, signal: AbortSignal): Promise<SnapshotList> {

@@ -9,6 +9,7 @@ import { startSubtracting } from "./differences";
 import { listenToKeys } from "./keyboard";
 import { startReloading } from "./reloading";
 import { bindToUrl } from "./selection";
+import { startDescribing } from "./shapes";
 import { startFetching } from "./state";
 import { styles } from "./styles";
 import { theme } from "./theme";
@@ -27,6 +28,7 @@ export function render(): void {
   startFetching();
   startComparing();
   startDiagnosing();
+  startDescribing();
   startSubtracting();
   startPlayer();
   startReloading();

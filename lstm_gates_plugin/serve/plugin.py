@@ -16,7 +16,7 @@ from werkzeug import wrappers
 from lstm_gates_plugin import format
 from lstm_gates_plugin.reading import store
 from lstm_gates_plugin.reading.source import MissingError, ProviderSource
-from lstm_gates_plugin.serve import answers, findings, summaries
+from lstm_gates_plugin.serve import answers, findings, shapes, summaries
 
 _STATIC = Path(__file__).parents[1] / "static"
 _JSON = "application/json"
@@ -62,6 +62,7 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
             "/findings": self._route(self._serve_findings, _JSON),
             "/scalars": self._route(self._scalars, _JSON),
             "/statistics": self._route(self._statistics, _BINARY),
+            "/shapes": self._route(self._shapes, _JSON),
             "/snapshots": self._route(self._snapshots, _JSON),
             "/snapshot": self._route(self._snapshot, _BINARY),
         }
@@ -104,6 +105,9 @@ class LstmGatesPlugin(base_plugin.TBPlugin):
 
     def _statistics(self, source: ProviderSource, request: wrappers.Request) -> Any:
         return answers.statistics(source, _key(request))
+
+    def _shapes(self, source: ProviderSource, request: wrappers.Request) -> Any:
+        return shapes.shapes(source, _key(request), _text(request, "row"))
 
     def _snapshots(self, source: ProviderSource, request: wrappers.Request) -> Any:
         return answers.snapshots(source, _key(request))

@@ -90,6 +90,9 @@ def test_zeros_and_ones_are_two_bars_and_a_constant_is_a_spike(tab: Tab) -> None
     assert f"{INPUTS * UNITS - 12} of {INPUTS * UNITS} (75 %)" in left
     tab.get("distribution-row").select_option("bias/forget")
     assert f"all {UNITS} are 1" in hover(tab, "ridges", 0.4, 0.85)
+    tab.shows("distribution-shape", "At training step 30: a single spike at 1, as at the start.")
+    tab.press("Home")
+    tab.shows("distribution-shape", "At training step 0: a single spike at 1.")
 
 
 def test_an_outlier_is_stated_and_leaves_the_others_readable(tab: Tab) -> None:

@@ -70,6 +70,18 @@ def all_keys(routes: Routes) -> list[dict[str, Any]]:
     ]
 
 
+def test_both_say_the_same_shapes(loaders: list[Routes]) -> None:
+    row = {**NAMED, "kind": "weights", "row": "kernel/forget"}
+    fast, python = (routes.json("shapes", **row) for routes in loaders)
+    assert fast == python
+    assert fast["steps"] == list(range(21))
+    assert loaders[0].error("shapes", **{**row, "row": "kernel"})[0] == 404
+    assert loaders[0].error("shapes", **NAMED, kind="weights") == (
+        400,
+        "Invalid argument: The parameter row is missing.",
+    )
+
+
 def test_both_list_the_same_runs(loaders: list[Routes]) -> None:
     fast, python = (routes.json("runs")["runs"] for routes in loaders)
     assert fast == python

@@ -3,10 +3,13 @@
 import { useMemo } from "preact/hooks";
 import { binsOf, outlierSentences, valueRange, type Bins } from "../model/distribution";
 import type { Span } from "../model/figure";
+import { shapeSentence } from "../model/shapes";
 import { gateOf, rowName } from "../model/weightRows";
 import { count, plural } from "../model/format";
 import type { Records } from "../model/records";
 import { ALL_GATES, asked, type DistributionKind } from "../selection";
+import { shapes } from "../shapes";
+import { step } from "../state";
 import { Bands } from "./Bands";
 import { NumbersTable } from "./NumbersTable";
 import { Facts, Segmented, Select } from "./parts";
@@ -47,6 +50,7 @@ export function Distribution({ data, row, rows, name }: Props) {
         <Segmented label="How the distribution is drawn" testId="distribution-kind" choices={KINDS} chosen={asked.distribution.value} onChoose={chooseKind} />
       </div>
       <Drawn shown={shown} data={data} row={row} range={range} name={name} />
+      <ShapeInWords />
       {outlierSentences(shown, range).map((sentence) => (
         <p key={sentence} class="quiet" data-testid="distribution-outliers">
           {sentence}
@@ -54,6 +58,16 @@ export function Distribution({ data, row, rows, name }: Props) {
       ))}
       <NumbersTable data={data} row={row} steps={shown.map(({ step }) => step)} name={name} />
     </section>
+  );
+}
+
+function ShapeInWords() {
+  const { value, error } = shapes.state.value;
+  if (error) return <p class="quiet">{`The shape in words is missing: ${error}`}</p>;
+  return (
+    <p class="shape" data-testid="distribution-shape">
+      {value && shapeSentence(value, step.value ?? Infinity)}
+    </p>
   );
 }
 

@@ -1,15 +1,14 @@
 // What the statistics tell of the weights beside their pictures: the distribution of a row, and trends of its part.
 
-import { rowName, shownRow, weightRows } from "../model/weightRows";
+import { rowName } from "../model/weightRows";
 import type { Records } from "../model/records";
-import { asked } from "../selection";
+import { distributionRow, distributionRows } from "../shapes";
 import { Distribution } from "./Distribution";
 import { StepSpan } from "./StepSpan";
 import { WeightTrends } from "./WeightTrends";
 
 export function WeightNumbers({ data }: { readonly data: Records }) {
-  const rows = weightRows(data);
-  const row = shownRow(rows, asked.row.value, asked.gate.value);
+  const [rows, row] = [distributionRows.value, distributionRow.value];
   if (!row) return null;
   return (
     <div class="weight-numbers">
