@@ -145,3 +145,41 @@ def test_a_layer_cut_off_from_the_loss_is_a_warning(tmp_path: Path) -> None:
     model.compile("adam", "mse")
     fit(model, tmp_path)
     assert worse(tmp_path) == [("LG012", None), ("LG010", "lower")]
+
+
+def cells(kernel: np.ndarray, recurrent: np.ndarray, bias: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The cell states ``[timesteps, batch, units]`` of an LSTM whose candidates have no limit."""
+    state = hidden = np.zeros((len(x), len(recurrent)))
+    states = []
+    for now in x.swapaxes(0, 1):
+        sums = np.split(now @ kernel + hidden @ recurrent + bias, 4, axis=1)
+        write, keep, show = (0.5 + 0.5 * np.tanh(sums[gate] / 2) for gate in (0, 1, 3))
+        state = keep * state + write * np.maximum(sums[2], 0)
+        hidden = show * np.maximum(state, 0)
+        states.append(state)
+    return np.stack(states)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0], ids=["in thousands", "not scaled"])
+def test_a_relu_lets_a_state_follow_a_target_out_of_scale(tmp_path: Path, unit: float) -> None:
+    keras.utils.set_random_seed(0)
+    lstm = layers.LSTM(8, activation="relu", name="account")
+    model = sequential((12, 3), lstm, layers.Dense(1))
+    model.compile(keras.optimizers.Adam(0.02), "mse")
+    payments = np.abs(X)
+    callback = lg.KerasCallback(tmp_path, payments[:4])
+    target = unit * payments.sum((1, 2))[:, None]
+    model.fit(payments, target, epochs=8, batch_size=8, verbose=0, callbacks=[callback])
+    found = [one for one in lg.diagnose(tmp_path) if one.id in ("LG003", "LG004")]
+    sizes = lg.read(tmp_path)["."]["account"].series("cell_state", "max")
+    largest = np.abs(cells(*lstm.get_weights(), payments[:4])).max()
+    assert sizes.values[-1] == pytest.approx(largest, rel=1e-3)
+    if unit == 1:
+        assert found == []
+        return
+    (one,) = found
+    assert (one.id, one.layer, one.row) == ("LG003", "account", "cell_state")
+    assert one.value == pytest.approx(largest, rel=1e-3)
+    large = sizes.values > max(100, 10 * sizes.values[0])
+    assert one.first_step == sizes.steps[np.flatnonzero(~large)[-1] + 1]
+    assert one.last_step == 64

@@ -20,7 +20,10 @@ What needs a trend is judged from 3 records and 10 training steps on; until then
 could not be judged. "Our own threshold" means that it is of no paper: the test that is named shows
 where it lies between what is healthy and what is not, and tests/pytorch/test_findings.py,
 tests/backends/test_findings.py and tests/diagnosis/test_healthy_digits.py show that fresh and
-healthy networks have neither an error nor a warning.
+healthy networks have neither an error nor a warning. The modules tests/pytorch/test_findings_*.py
+train networks into what is found here, by mistakes that people make, and compare layer, gate, step
+and number with those of the live network; the same training without the mistake has no such
+finding.
 
 `tests/helpers/findings_page.py` makes this page from the rules themselves.
 
