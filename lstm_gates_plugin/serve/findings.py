@@ -34,7 +34,8 @@ def findings(source: Source, run: str, cache: FindingsCache) -> dict[str, Any]:
 
 
 def _answer(source: Source, run: str, state: _State) -> dict[str, Any]:
-    seen = view(LoggedRun(source, run, list(state)))
+    tags = list(state)
+    seen = view(LoggedRun(source.together(run, tags), run, tags))
     found = findings_of(seen)
     return {
         "run": run,

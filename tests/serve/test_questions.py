@@ -11,7 +11,7 @@ from tensorboard.backend.event_processing import data_provider, plugin_event_mul
 import lstm_gates_plugin as lg
 from helpers.layers import make_layer
 from lstm_gates_plugin.reading.source import ProviderSource
-from lstm_gates_plugin.serve import answers
+from lstm_gates_plugin.serve import answers, findings
 
 LAYERS, STEPS, RUN = 60, 2, "run/lstm_gates"
 
@@ -67,6 +67,16 @@ def test_the_health_of_many_layers_takes_few_questions(provider: Any) -> None:
     again = health_of(counting, cache)
     assert again == health
     assert counting.asked["read_tensors"] == counting.asked["read_blob_sequences"] == 2
+
+
+def test_the_findings_of_many_layers_take_few_questions(provider: Any) -> None:
+    counting = Counting(provider)
+    source = ProviderSource(counting, context.RequestContext(), "")
+    found = findings.findings(source, RUN, findings.FindingsCache())
+    assert found["layers"] == LAYERS
+    # Each layer has its statistics, its first record and its pictures: 40 series a question.
+    assert counting.asked["read_tensors"] == 2
+    assert counting.asked["read_blob_sequences"] == 3
 
 
 def test_a_series_that_cannot_be_read_takes_no_other_along(provider: Any) -> None:

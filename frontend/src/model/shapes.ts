@@ -7,7 +7,8 @@ import { positionAt } from "./steps";
 /** "At training step 400: a bell around 0 with spread 0.1. At the start, training step 0: a plateau between ..." */
 export function shapeSentence({ steps, shapes }: Shapes, step: number): string {
   const at = positionAt(steps, step);
-  const [first, shown] = [shapes[0], shapes[at]];
+  // The minus sign of all other numbers on the page.
+  const [first, shown] = [shapes[0], shapes[at]].map((words) => words?.replace(/-(?=\d)/g, "−"));
   if (first === undefined || shown === undefined) return "";
   const now = `At training step ${count(steps[at] ?? NaN)}: ${shown}`;
   if (at === 0) return `${now}.`;
