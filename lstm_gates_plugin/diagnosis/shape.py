@@ -23,6 +23,9 @@ CHANCE = 1.63
 """Over the root of the number of entries: the Kolmogorov-Smirnov distance that one in a hundred
 samples of the distribution itself exceeds (Smirnov 1948)."""
 
+NEAR_DEFAULT = 0.03
+"""The share by which the ends of a plateau may differ from the default initialiser's."""
+
 
 def describe(histogram: np.ndarray, bounds: np.ndarray, mean: float, std: float) -> str:
     """The shape in words: "a plateau between -0.15 and 0.15", "3 peaks, at -1, 0 and 1".
@@ -173,11 +176,9 @@ def _still_initial(layer: LayerView, part: str, row: str) -> Finding:
     shape = _shape(layer, row, -1)
     first, last = layer.steps("weights")
     plateau = " (a uniform distribution)" if shape.startswith("a plateau") else ""
-    usual = default_initialiser(layer.description, part)
-    limit = f" between {-usual.limit:.2g} and {usual.limit:.2g}" if usual and usual.limit else ""
-    default = f" The framework's default is {usual.name}{limit}." if usual else ""
     return rules.STILL_INITIAL.found(
-        seen=f"{row} is still what it was at training step {first:,}: {shape}{plateau}.{default}",
+        seen=f"{row} is still what it was at training step {first:,}: {shape}{plateau}."
+        f"{_compared_with_default(layer, part, row)}",
         value=0,
         steps=(first, last),
         evidence=layer.evidence("weights"),
@@ -186,6 +187,22 @@ def _still_initial(layer: LayerView, part: str, row: str) -> Finding:
         kind="weights",
         row=row,
     )
+
+
+def _compared_with_default(layer: LayerView, part: str, row: str) -> str:
+    """A sentence on the framework's default initialiser, if it is known."""
+    usual = default_initialiser(layer.description, part)
+    if usual is None:
+        return ""
+    if usual.limit is None:
+        return f" The framework's default is {usual.name}."
+    series = layer.series["weights"]
+    bounds = series.bounds[-1, series.header["rows"].index(row)]
+    is_default = np.abs(bounds / [-usual.limit, usual.limit] - 1).max() < NEAR_DEFAULT
+    is_default &= _shape(layer, row, -1).startswith("a plateau")
+    which = "That is the framework's default" if is_default else "The framework's default is"
+    comma = "," if is_default else ""
+    return f" {which}{comma} {usual.name} between {-usual.limit:.2g} and {usual.limit:.2g}."
 
 
 def _shape(layer: LayerView, row: str, record: int) -> str:

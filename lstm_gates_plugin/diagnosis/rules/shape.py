@@ -8,12 +8,12 @@ from lstm_gates_plugin.diagnosis.rules.source import own
 STILL_INITIAL = Rule(
     "LG020",
     "note",
-    "still has the weights it was initialised with",
+    "still has the weights that it started with",
     "a kernel has not changed since the first record; its shape is told from its histogram",
     0,
     "largest change of a weight",
     "exact: no entry differs; the shape by `shape.describe`",
-    "The histogram shows the initialiser, and nothing that was learned.",
+    "The histogram shows the initialiser, or what was loaded, and nothing that was learned since.",
     ("see why the layer does not change",),
 )
 NO_BIAS = Rule(
