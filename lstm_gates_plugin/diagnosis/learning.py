@@ -11,7 +11,10 @@ from lstm_gates_plugin.diagnosis.rules import learning as rules
 from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
 
 ENOUGH_UPDATES = 100
-"""Training steps after which a layer should have changed measurably."""
+"""Training steps after which a layer should have changed measurably, and after which updates are
+no longer large because the optimizer, or the weights, have only started."""
+ENOUGH_WEIGHTS = 64
+"""Entries of a kernel from which its size says how far an update may go."""
 
 _KERNELS = ("kernel/", "recurrent_kernel/")
 
@@ -115,8 +118,14 @@ def update_too_large(run: RunView) -> Iterator[Finding]:
     """The kernel of each layer that changes most with each update, if that is too much."""
     rule = rules.UPDATE_TOO_LARGE
     for layer in run.trained("weights"):
-        kernels = [row for row in layer.rows("weights") if row.startswith(_KERNELS)]
-        if not kernels:
+        first, last = layer.steps("weights")
+        kernels = [
+            row
+            for row in layer.rows("weights")
+            if row.startswith(_KERNELS)
+            and layer.column("weights", row, "count")[-1] >= ENOUGH_WEIGHTS
+        ]
+        if last - first < ENOUGH_UPDATES or not kernels:
             continue
         per_update = {row: _change_per_update(layer, row) for row in kernels}
         row = max(per_update, key=lambda name: np.nan_to_num(per_update[name]))

@@ -111,10 +111,11 @@ def test_a_gate_that_stays_still(tmp_path: Path) -> None:
 
 def test_updates_that_replace_the_weights(tmp_path: Path) -> None:
     def replaced(layer: RecurrentLayer, step: int) -> RecurrentLayer:
-        return make_layer(id=layer.id, seed=step)
+        return make_layer(id=layer.id, seed=step, units=16)
 
-    found = diagnosed(tmp_path, {"a": replaced}, range(20))
+    found = diagnosed(tmp_path / "late", {"a": replaced}, range(104))
     assert worse(found) == [("LG015", "a")]
+    assert worse(diagnosed(tmp_path / "young", {"a": replaced}, range(20))) == []
     assert 1 < found[0].value < 2  # independent weights: about the root of two
 
 

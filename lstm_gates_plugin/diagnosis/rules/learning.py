@@ -75,13 +75,14 @@ UPDATE_TOO_LARGE = Rule(
     "LG015",
     "warning",
     "is changed too much by each update",
-    "the relative change of a kernel since the previous record, divided by the updates between "
-    "them, is above the threshold in the median of the second half of the records",
-    0.1,
+    "after at least 100 training steps the relative change of a kernel of 64 weights or more since "
+    "the previous record, divided by the updates between them, is above the threshold in the "
+    "median of the second half of the records",
+    0.15,
     "relative change per update",
     own("test_learning"),
-    "A tenth of the weights is replaced by every update, so that nothing learned can stay.",
-    ("lower the learning rate", "clip the gradient by its norm"),
+    "Every update replaces so much of the weights that nothing learned can stay.",
+    ("lower the learning rate", "lower the weight decay", "clip the gradient by its norm"),
 )
 UPDATE_TOO_SMALL = Rule(
     "LG016",
