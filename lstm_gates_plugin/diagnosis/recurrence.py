@@ -27,7 +27,7 @@ def explodes(run: RunView) -> Iterator[Finding]:
         kind = next((one for one in ("training_gradients", "gradients") if _has(layer, one)), None)
         if kind is None or not (norm[-1] > limit and norm[-1] > norm[0]):
             continue
-        times = _times_before(layer.column(kind, _ROW, "norm"))
+        times = times_before(layer.column(kind, _ROW, "norm"))
         at = int(np.argmax(times))
         if not times[at] > rule.threshold:
             continue
@@ -98,7 +98,7 @@ def _spectral_norms(run: RunView) -> Iterator[tuple[LayerView, np.ndarray, float
                 yield layer, norm, 1 / slope
 
 
-def _times_before(norms: np.ndarray) -> np.ndarray:
+def times_before(norms: np.ndarray) -> np.ndarray:
     """How many times the median of the few before it each norm is; 0 where there is none.
 
     Before it, and not of all: a gradient is largest at the start of many a healthy training.

@@ -15,7 +15,7 @@ INPUT_SCALE = Rule(
     "what a layer reads: as many at each timestep as it has inputs",
     LARGE,
     "root mean square",
-    "our own threshold, as in `lg.check`",
+    own("120", "at most 1.1", "pytorch/test_findings_data"),
     "Gates stand at their limits for large inputs, and do not notice tiny ones; no harm where the "
     "model scales its input itself.",
     ("scale each feature to mean 0 and spread 1, with numbers taken from the training data",),
@@ -28,7 +28,7 @@ MUCH_PADDING = Rule(
     "threshold",
     0.5,
     "share of timesteps",
-    own("test_data"),
+    own("0.69", "at most 0", "pytorch/test_findings_data"),
     "Masked timesteps cost time and teach nothing.",
     ("put sequences of like length into one batch",),
 )

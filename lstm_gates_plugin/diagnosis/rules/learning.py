@@ -80,7 +80,7 @@ UPDATE_TOO_LARGE = Rule(
     "median of the second half of the records",
     0.15,
     "relative change per update",
-    own("test_learning"),
+    own("0.27", "at most 0.035", "pytorch/test_findings_values"),
     "Every update replaces so much of the weights that nothing learned can stay.",
     ("lower the learning rate", "lower the weight decay", "clip the gradient by its norm"),
 )
@@ -92,7 +92,7 @@ UPDATE_TOO_SMALL = Rule(
     "relative to its size, though some changed",
     1e-4,
     "relative change since the start",
-    own("test_learning"),
+    own("5.4e-05", "at least 0.028", "pytorch/test_findings_values"),
     "At this pace the layer stays what it was initialised as.",
     ("raise the learning rate", "look at the gradient that reaches the layer"),
 )

@@ -13,8 +13,8 @@ LOW_FORGET_BIAS = Rule(
     "threshold",
     0.5,
     "bias",
-    "Jozefowicz, Zaremba and Sutskever 2015 recommend a forget bias of 1; halfway to it from 0 is "
-    "our own, tested in tests/diagnosis/test_memory.py",
+    "a forget bias of 1: Jozefowicz, Zaremba and Sutskever 2015 (ICML, PMLR 37); halfway to it "
+    "from 0 is " + own("-0.12", "at least 3.8", "pytorch/test_findings_memory"),
     "The forget gate starts half open or less, so that half of the memory is gone after one or two "
     "timesteps. PyTorch and Flax start at 0 by default, Keras and TensorFlow 1 at 1.",
     ("start the forget bias at 1 where the task needs a long memory",),
@@ -27,7 +27,7 @@ SHORT_MEMORY = Rule(
     "the timesteps (20 or more), is below the threshold in each of the last 3 records",
     0.1,
     "share of timesteps",
-    own("test_memory"),
+    own("0.02", "at least 0.4", "pytorch/test_findings_memory"),
     "Most units have forgotten the beginning long before the end. That is no harm where the answer "
     "depends on what came just before.",
     ("start the forget bias higher", "nothing, if the task needs a short memory"),
@@ -41,7 +41,7 @@ SHORT_REACH = Rule(
     "the survival of more than 9 in 10 units",
     0.1,
     "share of timesteps",
-    own("test_memory"),
+    own("0.071", "at least 0.13", "pytorch/test_findings_memory"),
     "What happened longer ago hardly changes the weights. That is no harm where the answer depends "
     "on what came just before.",
     ("start the forget bias higher", "cut the sequences where the answer depends on what is near"),

@@ -13,7 +13,7 @@ REDUNDANT_UNITS = Rule(
     "samples and timesteps of the newest snapshot, is above the threshold",
     0.5,
     "share of units",
-    own("test_recurrence"),
+    own("0.89", "at most 0", "pytorch/test_findings_units"),
     "Fewer units might do; or the probe is too short to tell them apart.",
     ("try fewer units", "give a probe of more samples"),
 )
@@ -28,8 +28,8 @@ EXPLODES = Rule(
     100,
     "times the gradient before",
     "above 1 / gamma is necessary for gradients to explode: Pascanu, Mikolov and Bengio 2013 "
-    "(arXiv 1211.5063), section 2.1; the factor is our own, tested in "
-    "tests/diagnosis/test_recurrence.py",
+    "(arXiv 1211.5063), section 2.1; the factor is "
+    + own("14,258", "at most 2.3", "pytorch/test_findings_memory"),
     "Single updates are much larger than the others, and can undo what was learned.",
     ("clip the gradient by its norm", "start the recurrent kernel orthogonal", "use an LSTM"),
 )
@@ -43,8 +43,8 @@ VANISHES = Rule(
     0.9,
     "gamma times the largest singular value",
     "below 1 is sufficient for gradients to vanish: Pascanu, Mikolov and Bengio 2013 (arXiv "
-    "1211.5063), section 2.1; 0.9, so that a tenth is gone at each timestep, is our own, tested in "
-    "tests/diagnosis/test_recurrence.py",
+    "1211.5063), section 2.1; that a tenth is gone at each timestep is "
+    + own("0.54", "at least 1.06", "pytorch/test_findings_memory"),
     "Each timestep takes a share of the error away, whatever the input is.",
     ("start the recurrent kernel orthogonal", "use an LSTM or a GRU for long sequences"),
 )

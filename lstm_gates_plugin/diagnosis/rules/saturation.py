@@ -13,7 +13,7 @@ WRITES_NOTHING = Rule(
     "where it keeps the old state: above 1 minus the threshold), in each of the last 3 records",
     0.01,
     "activation",
-    own("test_saturation"),
+    own("0.00028", "at least 0.55", "pytorch/test_findings_gates"),
     "Whatever the input is, the state hardly takes anything of it.",
     (
         "lower the learning rate",
@@ -30,7 +30,7 @@ SHOWS_NOTHING = Rule(
     "records",
     0.01,
     "activation",
-    own("test_saturation"),
+    own("0.00017", "at least 0.56", "pytorch/test_findings_gates"),
     "The output gate is shut, so that the next layer sees zeros.",
     (
         "lower the learning rate",
@@ -46,8 +46,8 @@ ALWAYS_REMEMBERS = Rule(
     "the share of forget activations that are nearly open (above 0.9) is above the threshold",
     0.95,
     "share nearly open",
-    "above 0.9 is nearly open: Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078); the share "
-    "is our own, tested in tests/diagnosis/test_saturation.py",
+    "above 0.9 is nearly open: Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078); the share is "
+    + own("1", "at most 0.05", "pytorch/test_findings_gates"),
     "Open forget gates remember: such units are integrators, and chrono initialisation (Tallec "
     "and Ollivier 2018) starts like that.",
     ("nothing, as long as the cell state stays bounded",),
@@ -60,7 +60,7 @@ NEVER_VARIES = Rule(
     "threshold in the newest snapshot, and the gate is neither shut nor open",
     1e-4,
     "standard deviation",
-    own("test_saturation"),
+    own("2.4e-07", "at least 0.0033", "pytorch/test_findings_gates"),
     "A gate that is the same at every timestep does not look at the input.",
     (
         "check that the input is not constant",
@@ -78,7 +78,7 @@ AT_LIMITS = Rule(
     0.95,
     "share at the limits",
     "above 0.9 is saturated: Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078); the share is "
-    "our own, tested in tests/diagnosis/test_saturation.py",
+    + own("0.975", "at most 0.16", "pytorch/test_findings_units"),
     "The values are almost always -1 or 1, where the slope of tanh is near zero: hardly any "
     "gradient passes.",
     ("scale the input to mean 0 and spread 1", "lower the learning rate"),
@@ -91,7 +91,7 @@ DEAD_UNITS = Rule(
     "threshold in the newest snapshot",
     0.85,
     "share of units",
-    own("test_saturation"),
+    own("1", "at most 0.57", "pytorch/test_findings_units"),
     "A unit that is always zero gets no gradient through a ReLU, and does not come back.",
     (
         "lower the learning rate",
@@ -108,7 +108,7 @@ ALWAYS_FORGETS = Rule(
     0.95,
     "share nearly closed",
     "below 0.1 is nearly closed: Karpathy, Johnson and Fei-Fei 2015 (arXiv 1506.02078); the share "
-    "is our own, tested in tests/diagnosis/test_saturation.py",
+    "is " + own("1", "at most 0.35", "pytorch/test_findings_memory"),
     "The memory is one timestep long. That is no harm where the answer depends on the present "
     "input alone.",
     ("start the forget bias at 1", "nothing, if the task needs no memory"),

@@ -32,9 +32,9 @@ WIDENED = Rule(
     "note",
     "has weights that have spread far",
     "the standard deviation of a kernel is above the threshold times that of the first record",
-    3,
+    4,
     "times the first spread",
-    own("test_drift"),
+    own("6.5", "at most 3.2", "pytorch/test_findings_values"),
     "The weights have grown well beyond their start, as without weight decay or at a high learning "
     "rate; gates of large weights are often at their limits.",
     ("look at the gates: are they at their limits?", "add weight decay"),
@@ -47,7 +47,7 @@ DRIFTED = Rule(
     "its present standard deviation",
     1,
     "standard deviations",
-    own("test_drift"),
+    own("1.99", "at most 0.85", "pytorch/test_findings_values"),
     "Most weights have gone the same way, which an offset of the input does.",
     ("give the input mean 0",),
 )
@@ -60,7 +60,7 @@ GATHERED = Rule(
     "by 4.5 standard deviations of its counts and by 0.4 of its height, and has 1 in 20 entries",
     1,
     "peaks",
-    own("test_peaks"),
+    own("3", "at most 1", "pytorch/test_findings_peaks"),
     "What pulls weights to few values does so, as a regulariser; or a learning rate so high that "
     "all weights of a sign moved alike.",
     ("nothing, if that is what the regulariser is for", "lower the learning rate"),

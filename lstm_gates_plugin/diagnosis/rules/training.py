@@ -13,7 +13,7 @@ LOSS_SPIKE = Rule(
     "of that ratio is above the threshold in robust standard deviations (1.4826 MAD)",
     10,
     "robust standard deviations",
-    own("test_training"),
+    own("17", "at most 0", "pytorch/test_findings_data"),
     "One update, or one batch, was unlike the others.",
     ("clip the gradient by its norm", "lower the learning rate", "look at the batch"),
 )

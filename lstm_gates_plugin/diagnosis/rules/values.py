@@ -36,7 +36,7 @@ RUNAWAY_STATE = Rule(
     "limit) is above the threshold and ten times that of the first record (but see LG004)",
     100,
     "",
-    own("test_values"),
+    own("3,694", "at most 23", "pytorch/test_findings_values"),
     "A tanh of such a state does not show its changes; where there is no tanh, the output and the "
     "gradients grow with the state.",
     (
@@ -54,7 +54,7 @@ COUNTS = Rule(
     "timesteps: what adding up at each of them can reach",
     100,
     "",
-    own("test_values"),
+    own("131", "at most 8.3", "pytorch/test_findings_values"),
     "The state has an end, and a count may need it; but tanh of it hardly tells 100 from 50.",
     ("nothing, if the task is one of counting",),
 )
