@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lstm_gates_plugin.diagnosis.diagnose import findings_of, summary
@@ -41,8 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NO_ANSWER
     dismissed = set(options.dismiss)
     found = [_diagnosis(name, run, dismissed) for name, run in runs.items()]
-    found.sort(key=_by_severity if options.sort == "severity" else _by_name)
-    print(as_json(found) if options.json else as_text(found))
+    found.sort(key=_ORDERS[options.sort])
+    if options.json:
+        print(as_json(found))
+    elif not (sys.stdout.isatty() and _show_in_colour(found)):
+        print(as_text(found))
     return FOUND if any(_is_worse(one) for run in found for one in run.findings) else FINE
 
 
@@ -91,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     diagnose.add_argument("logdir", help="the directory that tensorboard --logdir is given")
     diagnose.add_argument(
-        "--sort", choices=("name", "severity"), default="severity", help="order of the runs"
+        "--sort", choices=tuple(_ORDERS), default="severity", help="order of the runs"
     )
     diagnose.add_argument("--json", action="store_true", help="print JSON")
     diagnose.add_argument(
@@ -120,9 +124,31 @@ def _is_worse(finding: Finding) -> bool:
     return finding.severity != "note"
 
 
+def _show_in_colour(diagnoses: Sequence[Diagnosis]) -> bool:
+    """Print a table with the package rich; whether it is installed."""
+    if importlib.util.find_spec("rich") is None:
+        return False
+    from lstm_gates_plugin import terminal
+
+    terminal.show(diagnoses)
+    return True
+
+
 def _by_severity(one: Diagnosis) -> tuple[int, str]:
     return _ORDER.index(one.verdict["severity"]), one.run
 
 
-def _by_name(one: Diagnosis) -> str:
-    return one.run
+def _by_findings(one: Diagnosis) -> tuple[int, str]:
+    return -sum(map(_is_worse, one.findings)), one.run
+
+
+def _by_name(one: Diagnosis) -> tuple[int, str]:
+    return 0, one.run
+
+
+_ORDERS: dict[str, Callable[[Diagnosis], tuple[int, str]]] = {
+    "severity": _by_severity,
+    "findings": _by_findings,
+    "name": _by_name,
+}
+"""By the worst finding, by the number of warnings and errors, by the run's name."""

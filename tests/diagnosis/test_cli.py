@@ -1,5 +1,7 @@
 """The command `lstm-gates diagnose`: what it prints, and its exit status."""
 
+import importlib.util
+import io
 import json
 import subprocess
 import sys
@@ -61,6 +63,37 @@ def test_nothing_to_read_has_the_status_2(
     assert cli.main(["diagnose", str(tmp_path)]) == 2
     assert cli.main(["diagnose", str(tmp_path / "nowhere")]) == 2
     assert capsys.readouterr().out == ""
+
+
+def in_a_terminal(logdir: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "dumb")
+    assert cli.main(["diagnose", str(logdir), "--sort", "findings"]) == 1
+    return str(sys.stdout.getvalue())  # type: ignore[attr-defined]
+
+
+def test_a_terminal_shows_a_table_of_the_runs(
+    logdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (logdir / "fine").rename(logdir / "[red]fine[!]")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", io.StringIO())
+        head, first, *rest = in_a_terminal(logdir, patched).splitlines()
+    assert head.split() == ["run", "verdict", "layers", "errors", "warnings", "notes"]
+    assert first.startswith("stuck ")
+    assert first.split()[-4:-1] == ["2", "0", "2"]
+    assert any(line.startswith("[red]fine[!] ") for line in rest)
+    assert any(line.startswith("warning LG010 (stuck, a): No weight has") for line in rest)
+
+
+def test_without_rich_a_terminal_shows_plain_text(
+    logdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", io.StringIO())
+        patched.setattr(importlib.util, "find_spec", lambda name: None)
+        text = in_a_terminal(logdir, patched)
+    assert text.startswith("stuck  1 of 2 layers looks fine; only the last layer learns.\n")
 
 
 def test_wrong_use_has_the_status_2() -> None:
