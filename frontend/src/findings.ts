@@ -5,7 +5,7 @@ import { fetchFindings } from "./api";
 import { keyOf, undismissed, verdictOf, type Finding, type Findings } from "./model/findings";
 import { resource } from "./resource";
 import { asked } from "./selection";
-import { activations, generation, health, run } from "./state";
+import { generation, isDrawn, run } from "./state";
 
 export const findings = resource<Findings>();
 
@@ -20,11 +20,6 @@ export const shownFindings = computed((): readonly Finding[] => {
 export const verdict = computed(() => {
   const all = findings.state.value.value;
   return all && verdictOf(all, asked.dismissed.value);
-});
-
-const isDrawn = computed(() => {
-  const { value, error } = health.state.value;
-  return (value !== undefined || error !== undefined) && !activations.state.value.loading;
 });
 
 /** Starts fetching; from then on each reload and each other run fetches them anew. */

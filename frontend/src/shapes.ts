@@ -5,7 +5,7 @@ import { fetchShapes, type Shapes } from "./api";
 import { shownRow, weightRows } from "./model/weightRows";
 import { resource } from "./resource";
 import { asked } from "./selection";
-import { calls, generation, layerId, run, series } from "./state";
+import { calls, generation, isDrawn, layerId, run, series } from "./state";
 
 export const shapes = resource<Shapes>();
 
@@ -16,10 +16,14 @@ export const distributionRow = computed(() => shownRow(distributionRows.value, a
 export function startDescribing(): void {
   const runName = computed(() => run.value?.run);
   const weightsCall = computed(() => calls.value.weights[0] ?? 0);
+  let described = "";
   effect(() => {
     const [name, id, call, row] = [runName.value, layerId.value, weightsCall.value, distributionRow.value];
-    void generation.value;
-    if (name && row) shapes.load(JSON.stringify([name, id, call, row]), (abort) => fetchShapes(name, id, "weights", call, row, abort));
-    else shapes.clear();
+    const subject = JSON.stringify([name, id, call, row]);
+    const question = `${generation.value} ${subject}`;
+    if (!name || !row) shapes.clear();
+    if (!name || !row || !isDrawn.value || question === described) return;
+    described = question;
+    shapes.load(subject, (abort) => fetchShapes(name, id, "weights", call, row, abort));
   });
 }

@@ -86,6 +86,12 @@ export const previousWeights = computed(() => {
 });
 export const firstWeights = computed(() => startPicture(snapshots.weights.state.value.value));
 
+/** Whether tiles and the picture are there: what takes the server longer is asked only then. */
+export const isDrawn = computed(() => {
+  const { value, error } = health.state.value;
+  return (value !== undefined || error !== undefined) && !activations.state.value.loading;
+});
+
 function chosenCall(known: readonly number[]): number {
   return known.includes(asked.call.value) ? asked.call.value : (known[0] ?? 0);
 }
