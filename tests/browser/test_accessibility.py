@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from helpers.layers import make_layer, make_trace
-from helpers.tab import Tab
+from helpers.tab import Tab, choose_theme, take_tab_out
 from lstm_gates_plugin import GateWriter
 
 if TYPE_CHECKING:
@@ -31,11 +31,17 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_logdir: Callable[..., st
     return serve_logdir(logdir)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_no_violation(page: "Page", url: str, theme: str) -> None:
-    tab = Tab(page, url)
-    choose_theme(page, theme)
-    tab.open(layer="a")
+@pytest.fixture(params=["Light", "Dark"])
+def themed(page: "Page", url: str, request: pytest.FixtureRequest) -> Tab:
+    """The tab in a TensorBoard with this theme, not opened yet."""
+    Tab(page, url).open()
+    choose_theme(page, request.param)
+    take_tab_out(page)
+    return Tab(page, url)
+
+
+def test_axe_finds_no_violation(themed: Tab) -> None:
+    tab = themed.open(layer="a")
     assert violations(tab) == []
 
     tab.click_cell("map-forget", row=1, column=2, shape=(UNITS, TIMESTEPS))
@@ -44,13 +50,11 @@ def test_axe_finds_no_violation(page: "Page", url: str, theme: str) -> None:
     assert violations(tab) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_no_violation_where_something_failed(page: "Page", url: str, theme: str) -> None:
-    tab = Tab(page, url)
-    choose_theme(page, theme)
+def test_axe_finds_no_violation_where_something_failed(themed: Tab) -> None:
+    tab, page = themed, themed.page
     answers = re.compile(r"/data/plugin/lstm_gates/(snapshots?|health|statistics)\b")
     page.route(answers, lambda route: route.abort())
-    page.goto(f"{url}/#lstm_gates")
+    tab.start()
     failures = tab.frame.get_by_role("alert")
     failures.nth(2).wait_for()
     for panel in ("health", "activations", "weights"):
@@ -108,12 +112,6 @@ def test_no_axis_says_a_bare_step(page: "Page", url: str) -> None:
     )
     bare = [name for name in names if re.search(r"(?<![Tt]raining )(?<!time)\bsteps?\b", name)]
     assert bare == []
-
-
-def choose_theme(page: "Page", theme: str) -> None:
-    """Let TensorBoard start in this theme."""
-    settings = f"JSON.stringify({{theme: '{theme}'}})"
-    page.add_init_script(f"localStorage.setItem('_tb_global_settings', {settings})")
 
 
 def violations(tab: Tab) -> list[str]:

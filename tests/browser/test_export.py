@@ -1,5 +1,6 @@
 """Every panel as a picture and as CSV, and the link to a view: what people get of them."""
 
+import base64
 import csv
 import io
 import re
@@ -148,14 +149,15 @@ def colours_of(page: "Page", picture: bytes) -> tuple[int, int]:
     """How many colours a PNG has, and how light its corner is, as the browser decodes it."""
     return tuple(
         page.evaluate(
-            """async (bytes) => {
-                const image = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+            """async (text) => {
+                const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+                const image = await createImageBitmap(new Blob([bytes]));
                 const canvas = new OffscreenCanvas(image.width, image.height);
                 const context = canvas.getContext("2d");
                 context.drawImage(image, 0, 0);
                 const { data } = context.getImageData(0, 0, image.width, image.height);
                 return [new Set(new Uint32Array(data.buffer)).size, data[0]];
             }""",
-            list(picture),
+            base64.b64encode(picture).decode(),
         )
     )

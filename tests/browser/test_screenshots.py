@@ -1,6 +1,6 @@
 """Screenshots of every panel, in both themes and two widths: none of them is empty."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ import pytest
 
 from helpers.layers import make_layer
 from helpers.screenshots import keep_screenshot
-from helpers.tab import Tab
+from helpers.tab import Tab, choose_theme
 from helpers.tracked import log_tracked
 from lstm_gates_plugin import GateWriter, cells
 from lstm_gates_plugin.cells.through_time import backward
@@ -17,7 +17,7 @@ from lstm_gates_plugin.gate_trace import GateTrace
 from lstm_gates_plugin.writing.pictures import Tracks
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 RUNS = ("adam", "sgd")
 LAYERS = ("encoder/lstm_0", "encoder/lstm_1")
@@ -72,24 +72,17 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_logdir: Callable[..., st
     return serve_logdir(logdir)
 
 
-@pytest.fixture
-def themed(browser: "Browser", theme: str, width: int) -> Iterator["Page"]:
-    """A page in which TensorBoard starts in this theme; so high that every panel is drawn."""
-    context = browser.new_context(viewport={"width": width, "height": TALL})
-    page = context.new_page()
-    settings = f"JSON.stringify({{theme: '{theme}'}})"
-    page.add_init_script(f"localStorage.setItem('_tb_global_settings', {settings})")
-    yield page
-    context.close()
-
-
 @pytest.mark.parametrize("width", [1280, 1920])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_panel_is_empty(themed: "Page", url: str, theme: str, width: int) -> None:
-    tab = Tab(themed, url).open(run="adam/lstm_gates", other="sgd/lstm_gates", cell="u7.12")
+def test_no_panel_is_empty(page: "Page", url: str, theme: str, width: int) -> None:
+    # So high that every panel is drawn.
+    page.set_viewport_size({"width": width, "height": TALL})
+    tab = Tab(page, url).open(run="adam/lstm_gates", other="sgd/lstm_gates", cell="u7.12")
+    choose_theme(page, theme.capitalize())
+    tab.frame.locator(f"html[data-theme={theme}]").wait_for()
     tab.get("compared-1").locator("canvas").wait_for()
     tab.frame.locator(EMPTY).first.wait_for(state="detached")
-    themed.wait_for_timeout(300)
+    page.wait_for_timeout(300)
     panels = tab.frame.locator("section.panel")
     assert panels.evaluate_all("all => all.map((one) => one.dataset.testid)") == [*PANELS]
     for name in PANELS:
@@ -98,9 +91,9 @@ def test_no_panel_is_empty(themed: "Page", url: str, theme: str, width: int) -> 
         assert panel.evaluate(FLAT_CANVASES) == []
         keep_screenshot(panel, f"{name}-{theme}-{width}")
     tab.frame.locator("main").evaluate("main => main.scrollTo(0, 0)")
-    themed.set_viewport_size({"width": width, "height": 800})
-    themed.wait_for_timeout(300)
-    keep_screenshot(themed, f"frame-of-800-{theme}-{width}")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_timeout(300)
+    keep_screenshot(page, f"frame-of-800-{theme}-{width}")
     for name in ("summary", "health", "map-forget"):
         box = tab.get(name).bounding_box()
         assert box is not None

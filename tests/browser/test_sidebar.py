@@ -75,7 +75,7 @@ def test_runs_are_filtered_and_chosen_with_keys(tab: Tab) -> None:
 
 
 def test_300_layers_are_a_tree_that_is_drawn_lazily(tab: Tab) -> None:
-    tab.open(run=f"{DEEP}/lstm_gates", layer="block_25/lstm_7")
+    open_deep(tab, "block_25/lstm_7")
     tree = tab.get("layers")
     tree.get_by_title("block_25/lstm_7").wait_for()
     assert _is_in_sight(tab, "layers")
@@ -95,7 +95,7 @@ def test_300_layers_are_a_tree_that_is_drawn_lazily(tab: Tab) -> None:
 
 
 def test_groups_are_folded_with_keys(tab: Tab) -> None:
-    tab.open(run=f"{DEEP}/lstm_gates", layer="block_00/lstm_0")
+    open_deep(tab, "block_00/lstm_0")
     tree = tab.get("layers")
     tree.focus()
     tab.page.keyboard.press("ArrowLeft")
@@ -106,6 +106,13 @@ def test_groups_are_folded_with_keys(tab: Tab) -> None:
     tab.page.keyboard.press("ArrowRight")
     tree.get_by_title("block_00/lstm_0").wait_for()
     assert tab.selection()["layer"] == "block_00%2Flstm_0"
+
+
+def open_deep(tab: Tab, layer: str) -> None:
+    """Open a layer of the run of 300; looking for what may be wrong in all of them takes long."""
+    tab.start(run=f"{DEEP}/lstm_gates", layer=layer)
+    tab.get("layers").get_by_title(layer).wait_for()
+    tab.get("health-row").first.wait_for()
 
 
 def _is_in_sight(tab: Tab, test_id: str) -> bool:

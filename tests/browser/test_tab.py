@@ -9,7 +9,7 @@ import pytest
 from tensorboard.compat.proto import summary_pb2
 
 from helpers.layers import make_layer, make_trace
-from helpers.tab import Tab, number
+from helpers.tab import Tab, choose_theme, number
 from lstm_gates_plugin import GateWriter
 from lstm_gates_plugin.event_file import EventFileWriter
 from lstm_gates_plugin.gate_trace import GateTrace
@@ -202,11 +202,11 @@ def test_switches_layer_gate_and_theme(tab: Tab) -> None:
     zero = "canvas => Array.from(canvas.getContext('2d').getImageData(0, 0, 1, 1).data)"
     candidate = tab.get("map-candidate").locator("canvas")
     light = candidate.evaluate(zero)
-    _choose_theme(tab.page, "Dark")
+    choose_theme(tab.page, "Dark")
     tab.frame.locator("html[data-theme=dark]").wait_for()
     tab.page.wait_for_timeout(200)
     assert candidate.evaluate(zero) != light
-    _choose_theme(tab.page, "Light")
+    choose_theme(tab.page, "Light")
     tab.frame.locator("html[data-theme=light]").wait_for()
     tab.page.wait_for_timeout(200)
     assert candidate.evaluate(zero) == light
@@ -273,11 +273,6 @@ def test_further_calls_of_a_shared_layer(tab: Tab) -> None:
     tab.shows("pinned-reset", f"reset {_as_written(expected)}")
     tab.reload()
     tab.shows("pinned-reset", f"reset {_as_written(expected)}")
-
-
-def _choose_theme(page: "Page", name: str) -> None:
-    page.get_by_label("Menu for changing light or dark theme").click()
-    page.get_by_role("menuitem", name=name, exact=True).click()
 
 
 def _as_written(value: np.float16) -> str:

@@ -97,7 +97,7 @@ def test_a_failed_request_says_why_and_can_be_tried_again(
     tab = Tab(page, serve_logdir(tmp_path))
     answers = re.compile(r"/data/plugin/lstm_gates/snapshot\?")
     page.route(answers, lambda route: route.abort())
-    page.goto(f"{tab.url}/#lstm_gates")
+    tab.start()
     failures = tab.frame.get_by_role("alert")
     failures.nth(1).wait_for()
     assert failures.all_inner_texts() == [
@@ -131,8 +131,7 @@ def test_every_panel_says_that_it_loads_and_that_it_failed_and_asks_again(
     failing = False
     page.route(answers, lambda route: route.abort() if failing else held.append(route))
     tab = Tab(page, url)
-    other = "p.lstm_gates.other=run-1%2Flstm_gates"
-    page.goto(f"{url}/#lstm_gates&p.lstm_gates.run=run-2%2Flstm_gates&{other}")
+    tab.start(run="run-2/lstm_gates", other="run-1/lstm_gates")
     for panel in PANELS:
         tab.get(panel).get_by_role("status").get_by_text("Loading…").first.wait_for()
 

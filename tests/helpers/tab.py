@@ -13,6 +13,26 @@ WAIT_MS = 30_000
 #: The page writes its URL at most ten times a second.
 URL_MS = 130
 
+FRAME = "iframe[src*='name=lstm_gates']"
+"""The plugin's own frame; TensorBoard has one for every plugin that was looked at."""
+
+EMPTY = "about:blank"
+LOADING = """const load = (frame, url) => new Promise((loaded) => {
+    frame.addEventListener("load", loaded, { once: true });
+    frame.contentWindow.location.replace(url);
+});"""
+TAKE_OUT = f"""(frame) => {{
+    {LOADING}
+    document.activeElement?.blur();
+    return load(frame, "{EMPTY}");
+}}"""
+IS_OUT = f"""(frame) => frame.contentWindow.location.href === "{EMPTY}\""""
+PUT_IN = f"""(frame, address) => {{
+    {LOADING}
+    history.replaceState(history.state, "", address);
+    return load(frame, frame.src);
+}}"""
+
 
 @dataclass
 class Tab:
@@ -23,16 +43,25 @@ class Tab:
 
     @property
     def frame(self) -> "FrameLocator":
-        """The plugin's own frame; TensorBoard has one for every plugin that was looked at."""
-        return self.page.frame_locator("iframe[src*='name=lstm_gates']")
+        """The document in that frame."""
+        return self.page.frame_locator(FRAME)
 
     def open(self, **selection: Any) -> "Tab":
         """Open the tab, with keys of its URL, and wait until it shows something."""
+        return self.start(**selection).wait()
+
+    def start(self, **selection: Any) -> "Tab":
+        """Open the tab, and do not wait."""
         keys = [
             f"p.lstm_gates.{key}={quote(str(value), safe='')}" for key, value in selection.items()
         ]
-        self.page.goto("/".join([self.url, "#" + "&".join(["lstm_gates", *keys])]))
-        return self.wait()
+        address = "/".join([self.url, "#" + "&".join(["lstm_gates", *keys])])
+        frame = self.page.locator(FRAME)
+        if self.page.url.startswith(f"{self.url}/#") and frame.evaluate(IS_OUT):
+            frame.evaluate(PUT_IN, address)
+        else:
+            self.page.goto(address)
+        return self
 
     def reload(self) -> "Tab":
         """Load the same URL once more, as the browser's reload button does."""
@@ -40,11 +69,11 @@ class Tab:
         return self.wait()
 
     def wait(self) -> "Tab":
-        """Wait until the first pictures are drawn, or until the page says that there are none."""
+        """Wait until everything is drawn, or until the page says that there is nothing."""
         self.frame.locator(".heatmap canvas, [data-testid=no-data]").first.wait_for(timeout=WAIT_MS)
-        # Those of the weights may come before those of the activations.
+        # Those of the weights may come first, and what comes above them later moves them.
+        loading = self.frame.locator(".loading", has_text="…")
         playwright = require_framework("playwright.sync_api")
-        loading = self.get("activations").locator(".loading")
         playwright.expect(loading).to_have_count(0, timeout=WAIT_MS)
         return self
 
@@ -91,6 +120,21 @@ class Tab:
         assert box is not None
         x = box["width"] * (column + 0.5) / shape[1]
         return {"x": x, "y": box["height"] * (row + 0.5) / shape[0]}
+
+
+def choose_theme(page: "Page", name: str) -> None:
+    """Choose TensorBoard's theme in its menu: "Light" or "Dark"."""
+    page.get_by_label("Menu for changing light or dark theme").click()
+    page.get_by_role("menuitem", name=name, exact=True).click()
+
+
+def take_tab_out(page: "Page") -> None:
+    """Empty the tab's frame, so that `Tab.open` need not load all of TensorBoard once more."""
+    frame = page.locator(FRAME)
+    if "/#lstm_gates" in page.url and frame.count() == 1:
+        frame.evaluate(TAKE_OUT)
+    else:
+        page.goto(EMPTY)
 
 
 def number(text: str) -> float:
