@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
-from helpers.any_keras import IS_TF_KERAS, keras, layers, sequential
+from helpers.any_keras import IS_TF_KERAS, keras, layers, ready, sequential
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(64, 12, 3)).astype("float32")
@@ -34,7 +34,7 @@ def stack(kind: Any, **first: Any) -> Any:
     lower = kind(16, return_sequences=True, name="lower", **first)
     model = sequential((12, 3), lower, kind(16, name="upper"), layers.Dense(1))
     model.compile("adam", "mse")
-    return model
+    return ready(model)
 
 
 def fit(model: Any, directory: Path, epochs: int = 2) -> None:
@@ -89,7 +89,7 @@ def afterwards() -> Any:
     model = stack(layers.LSTM)
     model.layers[0].trainable = False
     model.compile("adam", "mse")
-    return model
+    return ready(model)
 
 
 @pytest.mark.parametrize("build", [in_the_layer, afterwards])
@@ -143,7 +143,7 @@ def test_a_layer_cut_off_from_the_loss_is_a_warning(tmp_path: Path) -> None:
     lower = layers.LSTM(8, return_sequences=True, name="lower")
     model = sequential((12, 3), lower, cut, layers.LSTM(8, name="upper"), layers.Dense(1))
     model.compile("adam", "mse")
-    fit(model, tmp_path)
+    fit(ready(model), tmp_path)
     assert worse(tmp_path) == [("LG012", None), ("LG010", "lower")]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
-from helpers.any_keras import BACKEND, IS_TF_KERAS, array, backend, keras, layers
+from helpers.any_keras import BACKEND, IS_TF_KERAS, array, backend, keras, layers, ready
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 5, 3)).astype("float32")
@@ -33,7 +33,7 @@ def build(*, unbuilt: bool = False, **compiled: Any) -> Any:
     ]
     model = keras.Sequential([*first, *rest])
     model.compile("adam", "binary_crossentropy", **compiled)
-    return model
+    return model if unbuilt else ready(model)
 
 
 normal = backend.random.normal if IS_TF_KERAS else keras.random.normal

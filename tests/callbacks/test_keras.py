@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
-from helpers.keras_training import X, Y, build, fit, logged, steps
+from helpers.keras_training import X, Y, build, fit, logged, stack, steps
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def no_warnings() -> Iterator[None]:
 def test_every_batch_is_an_optimizer_update_and_step_0_comes_before_the_first(
     tmp_path: Path,
 ) -> None:
-    model = build()
+    model = stack()
     before = [layer.kernel for layer in lg.recurrent_layers(model)]
     fit(model, lg.KerasCallback(tmp_path, X[:4], "batch"))
     run = logged(tmp_path)
@@ -92,7 +92,7 @@ def test_the_same_script_run_again_replaces_the_run(tmp_path: Path) -> None:
 
 
 def test_a_model_that_is_not_built_is_built_from_the_probe(tmp_path: Path) -> None:
-    fit(build(unbuilt=True), lg.KerasCallback(tmp_path, X[:2], "epoch"))
+    fit(stack(unbuilt=True), lg.KerasCallback(tmp_path, X[:2], "epoch"))
     assert steps(tmp_path) == [0, 4, 8, 12]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
-from helpers.keras_training import X, Y, build, fit, logged, steps
+from helpers.keras_training import X, Y, build, fit, logged, stack, steps
 
 
 def warned(caught: list[warnings.WarningMessage]) -> list[str]:
@@ -25,7 +25,7 @@ def test_a_probe_that_does_not_fit_is_one_warning_and_weights_go_on(
 ) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        history = fit(build(), lg.KerasCallback(tmp_path, probe, "batch"))
+        history = fit(stack(), lg.KerasCallback(tmp_path, probe, "batch"))
     assert len(history.history["loss"]) == 3
     assert steps(tmp_path) == list(range(13))
     messages = warned(caught)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lstm_gates_plugin as lg
-from helpers.keras_training import X, build, fit
+from helpers.keras_training import X, build, fit, stack
 from lstm_gates_plugin.writing import reporting
 
 HEADING = "LSTM Gates, warning "
@@ -63,7 +63,7 @@ def test_a_healthy_training_and_one_without_report_print_nothing(
 
 def test_training_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
     def trained(*callbacks: Any) -> list[np.ndarray]:
-        model = build(dropout=0.3)
+        model = stack(dropout=0.3)
         history = fit(model, *callbacks, epochs=4)
         return [*model.get_weights(), np.array(history.history["loss"]), np.random.rand(3)]
 

@@ -39,6 +39,15 @@ def functional(shape: tuple[int | None, ...], *parts: Any) -> Any:
     return keras.Model(inputs, x)
 
 
+def ready(model: Any) -> Any:
+    """A compiled model with its optimizer's variables.
+
+    Where TensorFlow makes them in the first training step it traces that once more.
+    """
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
 def array(value: Any) -> np.ndarray:
     """A tensor or variable as an array."""
     if IS_TF_KERAS:

@@ -14,19 +14,27 @@ X = RNG.normal(size=(32, 6, 3)).astype(np.float32)
 Y = (X.sum(axis=(1, 2)) > 0).astype(np.float32)
 
 
-def build(*, dropout: float = 0.0, unbuilt: bool = False, seed: int = 1) -> keras.Model:
+def build() -> keras.Model:
+    """A compiled model with an LSTM."""
+    return _compiled(keras.Input((6, 3)), keras.layers.LSTM(4))
+
+
+def stack(*, dropout: float = 0.0, unbuilt: bool = False) -> keras.Model:
     """A compiled model with an LSTM and a GRU."""
-    keras.utils.set_random_seed(seed)
-    shape = [] if unbuilt else [keras.Input((6, 3))]
-    model = keras.Sequential(
-        [
-            *shape,
-            keras.layers.LSTM(4, return_sequences=True, dropout=dropout),
-            keras.layers.GRU(3, dropout=dropout, recurrent_dropout=dropout),
-            keras.layers.Dense(1, activation="sigmoid"),
-        ]
+    return _compiled(
+        *([] if unbuilt else [keras.Input((6, 3))]),
+        keras.layers.LSTM(4, return_sequences=True, dropout=dropout),
+        keras.layers.GRU(3, dropout=dropout, recurrent_dropout=dropout),
     )
-    model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
+
+
+def _compiled(*parts: Any) -> keras.Model:
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([*parts, keras.layers.Dense(1, activation="sigmoid")])
+    model.compile("adam", "binary_crossentropy")
+    if model.built:
+        # TensorFlow traces the training step a second time where the first one made variables.
+        model.optimizer.build(model.trainable_variables)
     return model
 
 
