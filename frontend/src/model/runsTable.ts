@@ -66,7 +66,7 @@ export const COLUMNS: readonly Column[] = [
     title: "How many timesteps back the error reaches, in the layer where it reaches furthest",
     ...number("reach", (value, { reach_is_bound: bound }) => `${bound ? "≥ " : ""}${short(value)}`),
   },
-  { key: "change", text: "change", title: "How much the weights changed since the start: the median layer's part that changed most", ...number("change", percent) },
+  { key: "change", text: "change", title: "How much the kernels changed since the start: the median layer's kernel that changed most", ...number("change", percent) },
   { key: "loss", text: "final loss", title: "The newest loss in our own records", ...number("loss", (value) => short(value, 4)) },
   { key: "layers", text: "layers", title: "How many recurrent layers were logged", value: ({ run }) => run.layers.length, written: ({ run }) => count(run.layers.length), isListed: true },
   { key: "step", text: "last training step", title: "The training step of the newest record", value: ({ run }) => run.last_step, written: ({ run }) => count(run.last_step), isListed: true },
