@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import operator
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -142,11 +143,14 @@ def in_a_row(
 
 
 def _settings(model: Any) -> list[tuple[str, Any]]:
-    """The plain values that a model's layers hold, on which its call may depend."""
+    """The plain values that a model's layers hold, on which its call may depend.
+
+    By name: an attribute that recording has put back stands last.
+    """
     return [
         (name, value)
         for layer in model._flatten_layers(include_self=True)
-        for name, value in vars(layer).items()
+        for name, value in sorted(vars(layer).items(), key=operator.itemgetter(0))
         if not name.startswith("_") and isinstance(value, (bool, int, float, str))
     ]
 
