@@ -22,10 +22,7 @@ from lstm_gates_plugin.diagnosis.rules import run as rules
 from lstm_gates_plugin.diagnosis.run_view import RunView, view
 from lstm_gates_plugin.reading.runs import LoggedRun, read
 
-_CHECKS: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
-    values.not_finite,
-    values.near_float16_limit,
-    values.runaway_state,
+_CHECKS_OF_A_RUN: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     learning.unchanged,
     learning.part_unchanged,
     learning.only_one_learns,
@@ -38,24 +35,14 @@ _CHECKS: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     shape.widened,
     shape.drifted,
     shape.gathered,
-    saturation.writes_nothing,
-    saturation.shows_nothing,
-    saturation.always_remembers,
-    saturation.always_forgets,
-    saturation.never_varies,
-    saturation.at_limits,
-    saturation.dead_units,
     memory.low_forget_bias,
-    memory.short_memory,
-    memory.short_reach,
     recurrence.explodes,
     recurrence.vanishes,
-    recurrence.redundant_units,
     training.loss_spike,
     data.input_scale,
-    data.padding,
     data.probe_changed,
 )
+"""Those that look at the weights, at the run as a whole, or at how it began."""
 
 _CHECKS_OF_A_CALL: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     values.not_finite,
@@ -73,7 +60,7 @@ _CHECKS_OF_A_CALL: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     recurrence.redundant_units,
     data.padding,
 )
-"""Those that look at what a layer did, and not at its weights or at the run."""
+"""Those that look at what a layer did, in each of its calls."""
 
 
 def diagnose(
@@ -100,7 +87,8 @@ def diagnose(
 
 def findings_of(run: RunView, dismissed: Collection[tuple[str, str | None]] = ()) -> list[Finding]:
     """What `diagnose` returns, of records that were read already."""
-    first = [finding for check in _CHECKS for finding in check(run)]
+    checks = (*_CHECKS_OF_A_RUN, *_CHECKS_OF_A_CALL)
+    first = [finding for check in checks for finding in check(run)]
     found = [*_of_calls(run, first), *_too_early(run)]
     order = {layer.id: number for number, layer in enumerate(run.layers)}
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import findings_page, line_picture
+from helpers import line_picture
+from helpers.findings import page as findings_page
 from lstm_gates_plugin.diagnosis import rules
 from lstm_gates_plugin.diagnosis.finding import Rule
 
@@ -21,7 +22,7 @@ NAMES = {
 def test_the_page_is_made_from_the_rules() -> None:
     assert findings_page.DOCUMENT.read_text(encoding="utf-8") == findings_page.page(), (
         "docs/findings.md differs from the rules; make it anew: "
-        "python tests/helpers/findings_page.py"
+        "PYTHONPATH=tests python -m helpers.findings"
     )
 
 

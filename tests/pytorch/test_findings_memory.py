@@ -4,6 +4,7 @@ The numbers, gates and training steps of the findings are those of the live netw
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,30 +17,20 @@ from helpers.torch_live import Training, lstm_gate, since
 from helpers.torch_mistakes import PAIRS, chrono
 
 
-@pytest.fixture(scope="module", params=["mistake", "right"])
-def forgetful(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Training:
-    return train("chrono biases in the other order", request, tmp_path_factory)
+def pair(name: str) -> Any:
+    """A fixture: the training with a mistake, and the one without it."""
+
+    @pytest.fixture(scope="module", params=["mistake", "right"])
+    def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Training:
+        return getattr(PAIRS[name], request.param)(tmp_path_factory.mktemp(request.param))
+
+    return run
 
 
-@pytest.fixture(scope="module", params=["mistake", "right"])
-def long(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Training:
-    return train("long sequences, the default start", request, tmp_path_factory)
-
-
-@pytest.fixture(scope="module", params=["mistake", "right"])
-def exploded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Training:
-    return train("too large a rate, IRNN", request, tmp_path_factory)
-
-
-@pytest.fixture(scope="module", params=["mistake", "right"])
-def decayed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Training:
-    return train("weight decay", request, tmp_path_factory)
-
-
-def train(
-    name: str, request: pytest.FixtureRequest, directories: pytest.TempPathFactory
-) -> Training:
-    return getattr(PAIRS[name], request.param)(directories.mktemp(request.param))
+forgetful = pair("chrono biases in the other order")
+long = pair("long sequences, the default start")
+exploded = pair("too large a rate, IRNN")
+decayed = pair("weight decay")
 
 
 def is_mistake(request: pytest.FixtureRequest, fixture: str) -> bool:

@@ -17,6 +17,7 @@ from torch import nn
 import lstm_gates_plugin as lg
 from helpers.torch_findings import Stack, adding, copying, lstm, sine, squared_error, worse
 from helpers.torch_live import LSTM_GATES, Training, cell_states, since, watched
+from lstm_gates_plugin.diagnosis.finding import Finding
 
 SGD, AdamW = torch.optim.SGD, torch.optim.AdamW
 
@@ -233,16 +234,20 @@ def test_a_loss_divided_twice_hardly_changes_anything(tmp_path: Path) -> None:
     assert 0.5 * max(changes) < found.value <= 1.01 * max(changes) < 1e-4
 
 
+def is_of_the_furthest(found: Finding, paths: dict[str, dict[int, float]], *, above: float) -> None:
+    """Whether a finding is of the kernel that went furthest, from when it was above a number."""
+    row = max(paths, key=lambda row: paths[row][120])
+    assert (found.layer, found.row, found.gate) == ("layer/0", row, row.partition("/")[2])
+    assert found.value == pytest.approx(paths[row][120], rel=1e-3)
+    assert found.first_step == since(paths[row], lambda one: one > above)
+    assert found.last_step == 120
+
+
 def test_weights_that_a_hot_learning_rate_spreads(tmp_path: Path) -> None:
     run = hot(tmp_path, 0.1)
     spread = kernels(run, lambda kernel: np.array([one.std() for one in kernel]))
     times = {row: dict(zip(run.records, one / one[0], strict=True)) for row, one in spread.items()}
-    worst = max(times, key=lambda row: times[row][120])
-    found = run.only("LG022")
-    assert (found.layer, found.row, found.gate) == ("layer/0", worst, worst.partition("/")[2])
-    assert found.value == pytest.approx(times[worst][120], rel=1e-3)
-    assert found.first_step == since(times[worst], lambda one: one > 4)
-    assert found.last_step == 120
+    is_of_the_furthest(run.only("LG022"), times, above=4)
 
 
 def test_weights_that_an_input_of_one_sign_drives_to_one_side(tmp_path: Path) -> None:
@@ -255,9 +260,4 @@ def test_weights_that_an_input_of_one_sign_drives_to_one_side(tmp_path: Path) ->
     paths = {
         row: dict(zip(run.records, one, strict=True)) for row, one in kernels(run, moved).items()
     }
-    worst = max(paths, key=lambda row: paths[row][120])
-    found = run.only("LG023")
-    assert (found.layer, found.row, found.gate) == ("layer/0", worst, worst.partition("/")[2])
-    assert found.value == pytest.approx(paths[worst][120], rel=1e-3)
-    assert found.first_step == since(paths[worst], lambda one: one > 1)
-    assert found.last_step == 120
+    is_of_the_furthest(run.only("LG023"), paths, above=1)

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from helpers.findings_experiments import Experiment, Train
-from helpers.findings_measures import Measure
+from helpers.findings.experiments import Experiment, Train
+from helpers.findings.measures import Measure
 from helpers.torch_findings import Batch, Stack, adding, lstm, trained
 from helpers.torch_mistakes import PAIRS
 
-TESTS = Path(__file__).parents[1] / "pytorch"
+TESTS = Path(__file__).parents[2] / "pytorch"
 
 
 def _load(name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Makes docs/findings.md from the rules: `python tests/helpers/findings_page.py`."""
+"""The text of docs/findings.md, from the rules and their pictures."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -7,7 +7,7 @@ from lstm_gates_plugin.checks import carried, gradients, independence, padding, 
 from lstm_gates_plugin.diagnosis.finding import Rule
 from lstm_gates_plugin.diagnosis.rules import RULES
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "findings.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "findings.md"
 PICTURES = DOCUMENT.parent / "findings"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -31,8 +31,8 @@ that the rule looks at, at each record. A rule may ask for more than one such nu
 threshold, as it says. The modules tests/pytorch/test_findings_*.py compare layer, gate, step and
 number of what is found in such networks with those of the live network.
 
-`tests/helpers/findings_page.py` makes this page from the rules themselves, and
-`tests/helpers/findings_experiments.py` makes the pictures.
+`PYTHONPATH=tests python -m helpers.findings` makes this page from the rules themselves; with `all`
+after it, or ids, it trains the networks and draws the pictures anew.
 
 """
 
@@ -96,7 +96,3 @@ def _section(rule: Rule) -> str:
 
 def _threshold(rule: Rule) -> str:
     return f"{rule.threshold:g} {rule.unit}".strip()
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(page(), encoding="utf-8")

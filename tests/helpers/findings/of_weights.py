@@ -4,10 +4,10 @@ from functools import partial
 
 import torch
 
-from helpers import findings_measures as measured
-from helpers.findings_experiments import Experiment
-from helpers.findings_measures import KERNELS, of_layer, over_layers
-from helpers.findings_trainings import (
+from helpers.findings import measures as measured
+from helpers.findings.experiments import Experiment
+from helpers.findings.measures import KERNELS, of_layer, over_layers
+from helpers.findings.trainings import (
     PEAKS,
     QUESTION,
     VALUES,

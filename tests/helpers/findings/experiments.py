@@ -1,10 +1,5 @@
-"""Draws docs/findings/*.svg: what each rule measures, with a mistake and without it.
+"""Draws what a rule measures, of a network that was trained with a mistake and without it."""
 
-`python tests/helpers/findings_experiments.py [LG035 ...]` trains the networks of the tests of
-PyTorch, which are named in each experiment, reads their records, and draws them.
-"""
-
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +10,8 @@ import torch
 
 import lstm_gates_plugin as lg
 from helpers import line_picture
-from helpers.findings_measures import Measure
+from helpers.findings.measures import Measure
 from lstm_gates_plugin.diagnosis.finding import Rule
-from lstm_gates_plugin.diagnosis.rules import RULES
-
-PICTURES = Path(__file__).parents[2] / "docs" / "findings"
 
 Train = Callable[[Path], Any]
 
@@ -77,22 +69,3 @@ def _nearest(values: Any, threshold: float, mistake: float) -> float:
 
 def _short(number: float) -> str:
     return f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}"
-
-
-def main(ids: list[str]) -> None:
-    """Draw the experiments of these rules, or of all."""
-    from helpers.findings_of_gates import GATES_AND_MORE
-    from helpers.findings_of_weights import WEIGHTS
-
-    experiments = WEIGHTS | GATES_AND_MORE
-
-    PICTURES.mkdir(exist_ok=True)
-    for rule in RULES:
-        if not ids or rule.id in ids:
-            picture = draw(rule, experiments[rule.id])
-            (PICTURES / f"{rule.id}.svg").write_text(picture, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    main(sys.argv[1:])

@@ -1,9 +1,9 @@
 """The experiments of the rules on gates, units, memory, training and data."""
 
-from helpers import findings_measures as measured
-from helpers.findings_experiments import Experiment
-from helpers.findings_measures import column, of_layer, of_snapshots
-from helpers.findings_trainings import GATES, experiment, one_lstm, pair, plain, priced, valued
+from helpers.findings import measures as measured
+from helpers.findings.experiments import Experiment
+from helpers.findings.measures import column, of_layer, of_snapshots
+from helpers.findings.trainings import GATES, experiment, one_lstm, pair, plain, priced, valued
 
 GATES_AND_MORE: dict[str, Experiment] = {
     "LG031": experiment(
