@@ -64,7 +64,8 @@ class Tab:
         return self
 
     def reload(self) -> "Tab":
-        """Load the same URL once more, as the browser's reload button does."""
+        """Load the same URL once more, when it is written, as the browser's reload button does."""
+        self.page.wait_for_timeout(URL_MS)
         self.page.reload()
         return self.wait()
 
