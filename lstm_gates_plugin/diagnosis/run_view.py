@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,11 @@ from lstm_gates_plugin.reading.store import StatisticsSeries
 ENOUGH_RECORDS = 3
 ENOUGH_STEPS = 10
 """Records, and training steps between the first and the last, from which training is judged."""
+
+
+SIDE_BY_SIDE = 16
+"""Layers that are read at once: each picture is a question to the data server, which waits more
+than it works."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,9 @@ class RunView:
 
 def view(run: LoggedRun) -> RunView:
     """Read what the rules look at."""
-    views = {id: _layer_view(run[id]) for id in sorted(run, key=_natural)}
+    ids = sorted(run, key=_natural)
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        views = dict(zip(ids, pool.map(lambda id: _layer_view(run[id]), ids), strict=True))
     layers = tuple(layer for layer in views.values() if layer is not None)
     unreadable = tuple(id for id, layer in views.items() if layer is None)
     return RunView(run.name, layers, unreadable, tuple(_later_calls(run)))

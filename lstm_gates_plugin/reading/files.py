@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,7 +37,8 @@ class FileSource:
             directory.relative_to(logdir).as_posix(): _read_run(paths)
             for directory, paths in _event_files(logdir, below).items()
         }
-        self._blobs: list[bytes] = []
+        self._blobs: dict[str, bytes] = {}
+        self._numbers = itertools.count()
 
     def series(self) -> dict[str, dict[format.Tag, SeriesInfo]]:
         """See `Source`."""
@@ -68,16 +70,17 @@ class FileSource:
     def blob(self, key: str) -> bytes:
         """See `Source`."""
         try:
-            return self._blobs[int(key)]
-        except (ValueError, IndexError) as error:
+            return self._blobs[key]
+        except KeyError as error:
             raise MissingError(f"There is no blob {key!r}.") from error
 
     def _stored(self, run: str, tag: format.Tag) -> list[tuple[int, float, tuple[bytes, ...]]]:
         return self._runs.get(run, {}).get(tag, [])
 
     def _key(self, item: bytes) -> str:
-        self._blobs.append(item)
-        return str(len(self._blobs) - 1)
+        key = str(next(self._numbers))
+        self._blobs[key] = item
+        return key
 
 
 def _event_files(logdir: Path, below: bool) -> dict[Path, list[Path]]:

@@ -65,7 +65,7 @@ class MissingError(LookupError):
 
 
 class Source(Protocol):
-    """Stored records, in the order in which they were stored."""
+    """Stored records, in the order in which they were stored. Several threads may ask at once."""
 
     def series(self) -> dict[str, dict[format.Tag, SeriesInfo]]:
         """Every series of ours, by run."""

@@ -1,5 +1,6 @@
 """How often TensorBoard's data provider is asked: each question costs, whatever it is about."""
 
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,20 @@ def test_the_findings_of_many_layers_take_few_questions(provider: Any) -> None:
     # Each layer has its statistics, its first record and its pictures: 40 series a question.
     assert counting.asked["read_tensors"] == 2
     assert counting.asked["read_blob_sequences"] == 3
+
+
+def test_pictures_for_the_findings_are_asked_for_side_by_side(provider: Any) -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    class Waiting(Counting):
+        """Answers for a picture only when another one is asked for."""
+
+        def read_blob(self, *args: Any, **kwargs: Any) -> Any:
+            both.wait()
+            return self._provider.read_blob(*args, **kwargs)
+
+    source = ProviderSource(Waiting(provider), context.RequestContext(), "")
+    assert findings.findings(source, RUN, findings.FindingsCache())["layers"] == LAYERS
 
 
 def test_a_series_that_cannot_be_read_takes_no_other_along(provider: Any) -> None:
