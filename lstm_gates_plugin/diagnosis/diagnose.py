@@ -39,6 +39,7 @@ _CHECKS_OF_A_RUN: tuple[Callable[[RunView], Iterator[Finding]], ...] = (
     recurrence.explodes,
     recurrence.vanishes,
     training.loss_spike,
+    values.skipped_update,
     data.input_scale,
     data.probe_changed,
 )

@@ -14,6 +14,7 @@ from lstm_gates_plugin.diagnosis.run_view import LayerView, RunView
 GROWN = 10.0
 """How many times its first magnitude a state must be to have run away."""
 
+_OF_UPDATES = "training_gradients"
 _NOT_FINITE = ("nan", "positive_infinite", "negative_infinite")
 _BOUNDED = ("tanh", "sigmoid", "hard_sigmoid", "softsign")
 
@@ -25,7 +26,7 @@ def not_finite(run: RunView) -> Iterator[Finding]:
             (int(np.argmax(counts > 0)), kind, row, counts)
             for kind in layer.series
             for row in layer.rows(kind)
-            if ((counts := _not_finite(layer, kind, row)) > 0).any()
+            if ((counts := _lost(layer, kind, row)) > 0).any()
         ]
         if not found:
             continue
@@ -43,6 +44,32 @@ def not_finite(run: RunView) -> Iterator[Finding]:
             kind=kind,
             row=row,
             title=f"has values that are not finite since training step {step:,}",
+        )
+
+
+def skipped_update(run: RunView) -> Iterator[Finding]:
+    """Layers whose gradients were not finite, and whose weights were not given them."""
+    for layer in run.layers:
+        rows = layer.rows(_OF_UPDATES)
+        counts = {
+            row: _not_finite(layer, _OF_UPDATES, row) - _lost(layer, _OF_UPDATES, row)
+            for row in rows
+        }
+        skipped = np.any([one > 0 for one in counts.values()], axis=0)
+        if not np.any(skipped):
+            continue
+        steps = layer.series[_OF_UPDATES].steps[skipped]
+        row = next(row for row in rows if counts[row][skipped][0] > 0)
+        more = f", and at {len(steps) - 1} of the records after it" if len(steps) > 1 else ""
+        yield rules.SKIPPED_UPDATE.found(
+            seen=f"The gradient of {row} was not finite at training step {int(steps[0]):,}{more}.",
+            value=len(steps),
+            steps=(int(steps[0]), int(steps[-1])),
+            evidence=layer.evidence(_OF_UPDATES),
+            layer=layer.id,
+            gate=row.partition("/")[2],
+            kind=_OF_UPDATES,
+            row=row,
         )
 
 
@@ -103,6 +130,35 @@ def runaway_state(run: RunView) -> Iterator[Finding]:
 def _not_finite(layer: LayerView, kind: str, row: str) -> np.ndarray:
     counts = [np.nan_to_num(layer.column(kind, row, name)) for name in _NOT_FINITE]
     return np.asarray(np.sum(counts, axis=0))
+
+
+def _lost(layer: LayerView, kind: str, row: str) -> np.ndarray:
+    """As `_not_finite`, but 0 for a gradient that may not have been given to the weights."""
+    counts = _not_finite(layer, kind, row)
+    return counts if kind != _OF_UPDATES else np.where(_were_made(layer), counts, 0)
+
+
+def _were_made(layer: LayerView) -> np.ndarray:
+    """``[n]``: whether an update by a gradient that is not finite was made.
+
+    It was where nothing finite was recorded since; of the newest record alone nothing is known.
+    """
+    good = _is_finite(layer, _OF_UPDATES)
+    steps = layer.series[_OF_UPDATES].steps
+    after = [(steps, good)]
+    if "weights" in layer.series:
+        after.append((layer.series["weights"].steps, _is_finite(layer, "weights")))
+    finite = max((int(one[is_good][-1]) for one, is_good in after if is_good.any()), default=-1)
+    made = ~good & (steps >= finite)
+    is_newest = made.sum() == 1 and all(steps[made][0] >= one[-1] for one, _ in after)
+    if is_newest and all(is_good[-1] for _, is_good in after[1:]):
+        made[:] = False
+    return np.asarray(made)
+
+
+def _is_finite(layer: LayerView, kind: str) -> np.ndarray:
+    """``[n]``: whether all rows of a kind are finite at each record."""
+    return np.asarray(np.sum([_not_finite(layer, kind, row) for row in layer.rows(kind)], 0) == 0)
 
 
 def _magnitude(layer: LayerView, kind: str, row: str) -> np.ndarray:

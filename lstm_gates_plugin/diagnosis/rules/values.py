@@ -9,7 +9,7 @@ NOT_FINITE = Rule(
     "LG001",
     "error",
     "has values that are not finite",
-    "an entry of any record is NaN or infinite",
+    "an entry of any record is NaN or infinite (but see LG005)",
     0,
     "entries",
     "by definition: what comes out of such a value is not finite either",
@@ -57,4 +57,17 @@ COUNTS = Rule(
     own("131", "at most 8.3", "pytorch/test_findings_values"),
     "The state has an end, and a count may need it; but tanh of it hardly tells 100 from 50.",
     ("nothing, if the task is one of counting",),
+)
+SKIPPED_UPDATE = Rule(
+    "LG005",
+    "note",
+    "had gradients that were not finite",
+    "an entry of the training's gradient is NaN or infinite, and a later record of the layer's "
+    "weights or gradients is finite, or there is no later one as yet",
+    0,
+    "records",
+    "by definition: an update by such a gradient would have made the weights NaN",
+    "An update that made no weight NaN was left out: this is how loss scaling (float16) looks for "
+    "its scale.",
+    ("nothing, if the loss is scaled and this is rare", "else clip the gradient by its norm"),
 )

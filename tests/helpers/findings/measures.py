@@ -120,6 +120,13 @@ def not_finite(layer: LayerView) -> tuple[Any, Any]:
     return layer.series["weights"].steps, np.sum(counts, axis=0)
 
 
+def overflows(layer: LayerView) -> tuple[Any, Any]:
+    """How many records so far hold a gradient that is not finite."""
+    kind = "training_gradients"
+    counts = [layer.column(kind, row, name) for row in layer.rows(kind) for name in NOT_FINITE]
+    return layer.series[kind].steps, np.cumsum(np.sum(counts, axis=0) > 0)
+
+
 def per_update(layer: LayerView) -> tuple[Any, Any]:
     rows = [
         row

@@ -10,6 +10,7 @@ from helpers.findings.measures import KERNELS, of_layer, over_layers
 from helpers.findings.trainings import (
     PEAKS,
     QUESTION,
+    SCALING,
     VALUES,
     biases,
     experiment,
@@ -53,6 +54,13 @@ WEIGHTS: dict[str, Experiment] = {
         "a share that is counted",
         (valued(VALUES.counter, 1), valued(VALUES.counter, 1 / 160)),
         measured.largest("activations", "cell_state"),
+    ),
+    "LG005": experiment(
+        "Records so far with a gradient that is not finite",
+        "a loss scale that starts at 4e37",
+        "that starts at 1,024",
+        (valued(SCALING.scaled, SCALING.FAR), valued(SCALING.scaled, 1024)),
+        of_layer(measured.overflows),
     ),
     "LG010": experiment(
         "Largest change of a weight of the first layer",
