@@ -288,7 +288,7 @@ def test_memory_of_units_is_counted_in_bars_up_to_the_sequence(tab: Tab) -> None
 
 def test_a_candidate_is_near_zero_or_at_its_limits(tab: Tab) -> None:
     open_layer(tab, "gru_0", gate="candidate")
-    assert "Near zero / at its limits: candidate" in tab.text("saturation")
+    assert "Near zero / beyond ±0.9: candidate" in tab.text("saturation")
 
 
 def test_maps_have_their_numbers_as_a_table_without_masked_timesteps(tab: Tab) -> None:

@@ -12,12 +12,12 @@ export function MapsTable({ sample }: { readonly sample: ShownSample }) {
       {() => (
         <>
           <caption class="quiet">
-            Over all units shown and all {what} of this sample that were not masked. A gate is nearly closed below 0.1 and nearly open above 0.9; a candidate or
-            hidden state is near zero where |x| is below 0.1, and at its limits where it is above 0.9.
+            Over all units shown and all {what} of this sample that were not masked. A gate is nearly closed below 0.1 and nearly open above 0.9; beyond ±0.9
+            the tanh of a candidate or hidden state is at its limits.
           </caption>
           <thead>
             <tr>
-              {["row", "mean", "standard deviation", "nearly closed or near zero", "nearly open or at its limits"].map((column) => (
+              {["row", "mean", "standard deviation", "nearly closed or within ±0.1", "nearly open or beyond ±0.9"].map((column) => (
                 <th key={column} scope="col">
                   {column}
                 </th>

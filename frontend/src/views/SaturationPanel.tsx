@@ -20,8 +20,9 @@ const LARGEST = 11;
 const TICKS = [0, 0.5, 1];
 
 const HELP =
-  "Each point is a unit: how many of its timesteps the gate is nearly open (to the right) and nearly closed (upwards), over all samples of the probe. " +
-  "Units in a corner are always open or always closed; click a point to see a unit's lines.";
+  "Each point is a unit: how many of its timesteps the gate is nearly open (to the right) and nearly closed (upwards), over all samples of the probe; " +
+  "of a candidate or hidden state, beyond ±0.9, where tanh is at its limits, and within ±0.1. " +
+  "Units in a corner are always the one or the other; click a point to see a unit's lines.";
 
 interface Props {
   /** The gate or state that is looked at. */
@@ -54,7 +55,7 @@ interface Words {
 }
 
 const OPEN: Words = { title: "Nearly closed / nearly open", open: "nearly open (> 0.9)", closed: "nearly closed (< 0.1)" };
-const SIGNED: Words = { title: "Near zero / at its limits", open: "at its limits (|x| > 0.9)", closed: "near zero (|x| < 0.1)" };
+const SIGNED: Words = { title: "Near zero / beyond ±0.9", open: "beyond ±0.9", closed: "within ±0.1" };
 
 function Points({ points, colour, words, name }: { readonly points: readonly Point[]; readonly colour: string; readonly words: Words; readonly name: string }) {
   const [pointer, setPointer] = useState<{ point: Point; x: number; y: number } | null>(null);
