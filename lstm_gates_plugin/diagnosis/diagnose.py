@@ -172,6 +172,7 @@ def _too_early(run: RunView) -> Iterator[Finding]:
         ]
         for kind in ("weights", "activations")
     }
+    young["weights"] += [layer.id for layer in learning.waits_for_an_update(run)]
     lacking = [layer.id for layer in run.layers if "activations" not in layer.series]
     reasons = [f"the {kind} of {', '.join(ids)}" for kind, ids in young.items() if ids]
     if lacking:

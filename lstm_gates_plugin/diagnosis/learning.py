@@ -21,8 +21,9 @@ _KERNELS = ("kernel/", "recurrent_kernel/")
 
 def unchanged(run: RunView) -> Iterator[Finding]:
     """Layers of which no weight has changed since the first record, unless they are frozen."""
+    waiting = waits_for_an_update(run)
     for layer in run.trained("weights"):
-        if is_unchanged(layer) and not _is_frozen(layer):
+        if is_unchanged(layer) and not _is_frozen(layer) and layer not in waiting:
             first, last = layer.steps("weights")
             yield rules.UNCHANGED.found(
                 seen=f"No weight has changed between the training steps {first:,} and {last:,}.",
@@ -162,6 +163,18 @@ def update_too_small(run: RunView) -> Iterator[Finding]:
             layer=layer.id,
             kind="weights",
         )
+
+
+def waits_for_an_update(run: RunView) -> list[LayerView]:
+    """Layers that may not have had an update: none of the run has changed, and it is young.
+
+    Steps that count the batches have several to an update where gradients are accumulated.
+    """
+    layers = [layer for layer in run.trained("weights") if not _is_frozen(layer)]
+    if not all(is_unchanged(layer) for layer in layers):
+        return []
+    spans = {layer.id: layer.steps("weights") for layer in layers}
+    return [one for one in layers if spans[one.id][1] - spans[one.id][0] < ENOUGH_UPDATES]
 
 
 def is_unchanged(layer: LayerView) -> bool:

@@ -46,9 +46,9 @@ def writes_nothing(run: RunView) -> Iterator[Finding]:
         if row not in layer.rows("activations"):
             continue
         if gate == "update" and layer.options.get("update_keeps", True):
-            taken = 1 - layer.column("activations", row, "p1")
+            taken = 1 - layer.column("activations", row, "min")
         else:
-            taken = layer.column("activations", row, "p99")
+            taken = layer.column("activations", row, "max")
         yield from _at_limit(rule, layer, gate, taken, taken < rule.threshold, "of what is new")
 
 
@@ -56,7 +56,7 @@ def shows_nothing(run: RunView) -> Iterator[Finding]:
     """Output gates that are shut."""
     rule = rules.SHOWS_NOTHING
     for layer in run.trained("activations"):
-        shown = layer.column("activations", "activation/output", "p99")
+        shown = layer.column("activations", "activation/output", "max")
         yield from _at_limit(
             rule, layer, "output", shown, shown < rule.threshold, "of the cell state"
         )
@@ -208,8 +208,7 @@ def _at_limit(
         return
     first, last = _stretch(layer, shut)
     yield rule.found(
-        seen=f"The {gate} gate lets at most {max(passed[-1], 1e-4):.2g} {what} through, "
-        "99 of 100 times.",
+        seen=f"The {gate} gate lets at most {max(passed[-1], 1e-4):.2g} {what} through.",
         value=passed[-1],
         steps=(first, last),
         evidence=layer.evidence("activations"),

@@ -61,6 +61,16 @@ def test_a_layer_that_does_not_change(tmp_path: Path) -> None:
     assert worse(lg.diagnose(tmp_path, dismissed={("LG010", "a")})) == []  # type: ignore[arg-type]
 
 
+def test_layers_of_which_none_had_an_update_yet_are_not_blamed(tmp_path: Path) -> None:
+    layers: dict[str, Change] = {"a": still, "b": still}
+    young = diagnosed(tmp_path / "young", layers)
+    assert worse(young) == []
+    (early,) = [one for one in young if one.id == "LG090"]
+    assert "the weights of a, b" in early.seen
+    old = diagnosed(tmp_path / "old", layers, range(0, 101, 10))
+    assert worse(old) == [("LG010", "a"), ("LG010", "b")]
+
+
 def test_only_the_last_layer_learns_also_with_more_than_ten(tmp_path: Path) -> None:
     changes: dict[str, Change] = {f"lstm_{number}": still for number in range(11)}
     found = diagnosed(tmp_path, {**changes, "lstm_11": all_parts})

@@ -8,6 +8,7 @@ import pytest
 
 import lstm_gates_plugin as lg
 from helpers.layers import make_layer, make_trace
+from lstm_gates_plugin import cells
 from lstm_gates_plugin.diagnosis.finding import Finding
 from lstm_gates_plugin.layer import RecurrentLayer
 
@@ -54,6 +55,21 @@ def test_a_gate_at_its_limit_from_the_second_record_on(
 def test_a_short_visit_to_the_limit_is_none(tmp_path: Path) -> None:
     calm = make_layer(scale=0.3)
     assert diagnosed(tmp_path, calm, biased("input", -12), calm, calm, calm) == []
+
+
+@pytest.mark.parametrize("gate", ["input", "output"])
+def test_a_gate_that_opens_once_in_a_long_sequence_is_fine(tmp_path: Path, gate: str) -> None:
+    layer = biased(gate, -12)
+    opening = np.repeat(np.float32([[30], [0], [0]]), 4, axis=1)  # the first input alone
+    layer = replace(layer, kernel={**layer.kernel, gate: opening})
+    x = np.zeros((2, 400, 3), np.float32)
+    x[:, 200, 0] = 1
+    trace = cells.forward(layer, x, np.ones((2, 400), bool))
+    assert (trace.gates[gate] > 0.01).mean() < 0.01
+    with lg.GateWriter(tmp_path) as writer:
+        for step in range(0, 40, 10):
+            writer.log_trace(trace, step=step)
+    assert [one.id for one in lg.diagnose(tmp_path) if one.severity != "note"] == []
 
 
 def test_a_gate_that_keeps_nothing_of_haiku_is_judged_the_other_way(tmp_path: Path) -> None:

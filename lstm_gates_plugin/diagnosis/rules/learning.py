@@ -9,8 +9,9 @@ UNCHANGED = Rule(
     "LG010",
     "warning",
     "has not changed since the start",
-    "the largest change of any weight of the layer since the first record is exactly zero, after "
-    "at least 10 training steps and 3 records",
+    "the largest change of any weight of the layer since the first record is exactly zero, after 3 "
+    "records and 10 training steps; where no layer has changed, after 100, since gradients may be "
+    "accumulated over several",
     0,
     "largest change of a weight",
     "exact: no entry differs",

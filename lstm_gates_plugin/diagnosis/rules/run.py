@@ -9,7 +9,7 @@ TOO_EARLY = Rule(
     "note",
     "it is too early to judge some of this run",
     "a layer has fewer than 3 records, or fewer than 10 training steps between the first and the "
-    "last; or no activations were recorded",
+    "last, or 100 where no weight has changed; or no activations were recorded",
     3,
     "records",
     "our own: below it a trend cannot be told from a start",

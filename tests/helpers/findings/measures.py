@@ -157,12 +157,6 @@ def number_of_peaks(layer: LayerView) -> tuple[Any, Any]:
     return series.steps, tops
 
 
-def kept(layer: LayerView) -> tuple[Any, Any]:
-    """What an update gate lets in of what is new, 99 of 100 times at most."""
-    kept = layer.column("activations", "activation/update", "p1")
-    return layer.series["activations"].steps, 1 - kept
-
-
 def of_the_record(kind: str, name: str, divided_by: float = 1) -> Measure:
     def measure(layer: LayerView) -> tuple[Any, Any]:
         return layer.series[kind].steps, layer.record_column(kind, name) / divided_by

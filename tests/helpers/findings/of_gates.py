@@ -7,18 +7,18 @@ from helpers.findings.trainings import GATES, experiment, one_lstm, pair, plain,
 
 GATES_AND_MORE: dict[str, Experiment] = {
     "LG031": experiment(
-        "99th percentile of the input gate",
+        "Largest activation of the input gate",
         "a price of 1,000 for writing",
         "of 0.001",
         priced("input", 0.0),
-        column("activations", "activation/input", "p99"),
+        column("activations", "activation/input", "max"),
     ),
     "LG032": experiment(
-        "99th percentile of the output gate",
+        "Largest activation of the output gate",
         "a price of 1,000 for showing",
         "of 0.001",
         priced("output", 0.0),
-        column("activations", "activation/output", "p99"),
+        column("activations", "activation/output", "max"),
     ),
     "LG033": experiment(
         "Share of forget activations above 0.9",

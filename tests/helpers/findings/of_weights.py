@@ -10,7 +10,7 @@ from helpers.findings.measures import KERNELS, of_layer, over_layers
 from helpers.findings.trainings import (
     PEAKS,
     QUESTION,
-    SCALING,
+    UPDATES,
     VALUES,
     biases,
     experiment,
@@ -59,7 +59,7 @@ WEIGHTS: dict[str, Experiment] = {
         "Records so far with a gradient that is not finite",
         "a loss scale that starts at 4e37",
         "that starts at 1,024",
-        (valued(SCALING.scaled, SCALING.FAR), valued(SCALING.scaled, 1024)),
+        (valued(UPDATES.scaled, UPDATES.FAR), valued(UPDATES.scaled, 1024)),
         of_layer(measured.overflows),
     ),
     "LG010": experiment(

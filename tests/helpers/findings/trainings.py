@@ -32,7 +32,7 @@ GENERAL = _load("test_findings")
 GATES = _load("test_findings_gates")
 VALUES = _load("test_findings_values")
 PEAKS = _load("test_findings_peaks")
-SCALING = _load("test_findings_scaling")
+UPDATES = _load("test_findings_updates")
 
 
 def pair(name: str) -> tuple[Train, Train]:

@@ -1,4 +1,4 @@
-"""Gradients that loss scaling makes infinite, and skips, are no error; those that destroy are.
+"""Updates that are not made, or not by every batch, are no error; those that destroy are.
 
 A real `GradScaler` scales the loss; which gradients overflowed is read from torch's own.
 """
@@ -115,3 +115,26 @@ def test_an_update_that_was_made_is_lost_from_its_own_step(tmp_path: Path, weigh
     (one,) = of_updates(lg.diagnose(tmp_path))
     assert (one.id, one.severity, one.layer) == ("LG001", "error", "layer/0")
     assert (one.first_step, one.last_step) == (3, 5)
+
+
+class Accumulated(torch.optim.Adam):
+    """Updates by the gradients of sixteen batches, where the training steps count the batches."""
+
+    batches = 0
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        if self.batches % 16 == 0:
+            super().zero_grad(set_to_none)
+
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+        self.batches += 1
+        if self.batches % 16 == 0:
+            super().step()
+
+
+@pytest.mark.parametrize("batches", [14, 40, 200])
+def test_gradients_that_are_accumulated_are_no_standstill(tmp_path: Path, batches: int) -> None:
+    torch.manual_seed(0)
+    model = Stack([lstm(2), lstm(16)], 1)
+    found = trained(tmp_path, model, adding, optimizer=Accumulated, every=2, updates=batches)
+    assert worse(found) == []
